@@ -16,6 +16,7 @@ struct Allocation {
     device,   ///< of a GPU; the host has no access
     managed,  ///< of a GPU, and the host's at the same address
     host,     ///< of the host, pinned, and the GPUs' at the same address
+    array,    ///< of a GPU, which only copies and textures and surfaces reach
   };
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;

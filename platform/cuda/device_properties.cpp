@@ -39,7 +39,7 @@ std::optional<int> device_attribute(const GpuConfig& c, int attribute) {
     case 11: return std::numeric_limits<int>::max();  // pitch
     case 12: return static_cast<int>(c.sm.registers);
     case 13: return static_cast<int>(c.clocks.sm) * 1000;  // kHz
-    case 14: return 512;                                   // alignment of textures
+    case 14: return 256;                                   // alignment of textures: that of allocations
     case 15: return 1;                                     // copies overlap kernels
     case 16: return sms;
     case 17:

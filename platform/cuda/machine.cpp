@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "platform/cuda/arrays.h"
 #include "platform/launch/launched_grids.h"
 #include "platform/machine/gpu_memories.h"
 #include "rtl_models/base/text.h"
@@ -86,7 +87,10 @@ std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t pi
 }  // namespace
 
 Machine::Machine(const GpuConfig& config)
-    : config_(config), platform_(config_, options()), schedule_(config.gpus, 2) {
+    : config_(config),
+      platform_(config_, options()),
+      schedule_(config.gpus, 2),
+      arrays_(std::make_unique<Arrays>(*this)) {
   platform_.build();
   for (unsigned device = 0; device < config_.gpus; ++device) {
     legacy_.push_back(&add_stream(device, true, 0));
@@ -119,7 +123,7 @@ Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32
     const Executor::Shared::Hold hold(platform_use_);
     // One GPU's memory is as near to the host as it gets; of several all must reach it.
     const bool near = kind == Allocation::Kind::managed && config_.gpus == 1;
-    address = kind == Allocation::Kind::device
+    address = kind == Allocation::Kind::device || kind == Allocation::Kind::array
                   ? platform_.allocate("", bytes, Aperture::vidmem, device)
                   : platform_.allocate_shared(bytes, near ? Aperture::vidmem : Aperture::sysmem, device);
   };
@@ -324,6 +328,7 @@ double Machine::copy_ns(CopyKind kind, std::uint64_t bytes) const {
 }
 
 Status Machine::check(CopyRequest& c) {
+  if (!c.has_size()) return Status::invalid_value;
   if (c.height > 1 && (c.width > c.to_pitch || c.width > c.from_pitch)) return Status::invalid_pitch_value;
   const std::lock_guard lock(mutex_);
   const Allocation* const to = allocations_.find(c.to);
@@ -332,12 +337,10 @@ Status Machine::check(CopyRequest& c) {
     return a != nullptr && a->kind != Allocation::Kind::host;
   };
   const auto only_device = [](const Allocation* a) {
-    return a != nullptr && a->kind == Allocation::Kind::device;
+    return a != nullptr && (a->kind == Allocation::Kind::device || a->kind == Allocation::Kind::array);
   };
-  const std::uint64_t to_bytes = extent(c.width, c.height, c.to_pitch),
-                      from_bytes = extent(c.width, c.height, c.from_pitch);
-  if (to != nullptr && !allocations_.holds(c.to, to_bytes)) return Status::invalid_value;
-  if (from != nullptr && !allocations_.holds(c.from, from_bytes)) return Status::invalid_value;
+  if (to != nullptr && !allocations_.holds(c.to, c.to_extent())) return Status::invalid_value;
+  if (from != nullptr && !allocations_.holds(c.from, c.from_extent())) return Status::invalid_value;
   if ((to == nullptr && c.to == 0) || (from == nullptr && c.from == 0)) return Status::invalid_value;
   const bool wants_to = c.kind == CopyKind::host_to_device || c.kind == CopyKind::device_to_device;
   const bool wants_from = c.kind == CopyKind::device_to_host || c.kind == CopyKind::device_to_device;
@@ -352,7 +355,7 @@ Status Machine::check(CopyRequest& c) {
 
 Status Machine::copy(const CopyRequest& request, Stream& stream, bool asynchronous) {
   if (const Status s = fault(); s != Status::success) return s;
-  if (request.width == 0 || request.height == 0) return Status::success;
+  if (request.bytes() == 0) return Status::success;
   CopyRequest c = request;
   if (const Status s = check(c); s != Status::success) return s;
   const bool all_ours = allocation_of(c.to) && allocation_of(c.from);
@@ -371,17 +374,20 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
   const auto run = [this](std::uint64_t address, std::uint64_t bytes, bool device) {
     return device ? platform_.memory().contiguous(address, bytes) : bytes;
   };
-  const std::uint64_t to_bytes = extent(c.width, c.height, c.to_pitch),
-                      from_bytes = extent(c.width, c.height, c.from_pitch);
+  const std::uint64_t to_bytes = c.to_extent(), from_bytes = c.from_extent();
   if (run(c.to, to_bytes, to_device) == to_bytes && run(c.from, from_bytes, from_device) == from_bytes) {
     std::uint8_t* const to = place(c.to, to_bytes, to_device, true);
     const std::uint8_t* const from = place(c.from, from_bytes, from_device, false);
-    for (std::uint64_t row = 0; row < c.height; ++row)
-      std::memmove(to + row * c.to_pitch, from + row * c.from_pitch, c.width);
+    for (std::uint64_t slice = 0; slice < c.depth; ++slice)
+      for (std::uint64_t row = 0; row < c.height; ++row)
+        std::memmove(to + slice * c.to_slice_pitch + row * c.to_pitch,
+                     from + slice * c.from_slice_pitch + row * c.from_pitch, c.width);
   } else {
-    for (std::uint64_t row = 0; row < c.height; ++row) {
+    for (std::uint64_t n = 0; n < c.depth * c.height; ++n) {
+      const std::uint64_t slice = n / c.height, row = n % c.height;
       for (std::uint64_t at = 0; at < c.width;) {
-        const std::uint64_t to = c.to + row * c.to_pitch + at, from = c.from + row * c.from_pitch + at;
+        const std::uint64_t to = c.to + slice * c.to_slice_pitch + row * c.to_pitch + at,
+                            from = c.from + slice * c.from_slice_pitch + row * c.from_pitch + at;
         const std::uint64_t part =
             std::min(run(to, c.width - at, to_device), run(from, c.width - at, from_device));
         std::memmove(place(to, part, to_device, true), place(from, part, from_device, false), part);
@@ -393,7 +399,7 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
   done.engine = c.kind == CopyKind::host_to_device   ? Engine::copy_in
                 : c.kind == CopyKind::device_to_host ? Engine::copy_out
                                                      : Engine::none;
-  const std::uint64_t bytes = c.width * c.height;
+  const std::uint64_t bytes = c.bytes();
   done.duration_ns = copy_ns(c.kind, bytes);
   static constexpr const char* kNames[] = {"copy within the host", "copy to the GPU", "copy to the host",
                                            "copy within the GPU"};
@@ -490,6 +496,20 @@ Status Machine::unregister_host(std::uint64_t address) {
 
 void Machine::after_fork() {
   platform_.memory().after_fork();
+}
+
+// ---- Images
+
+std::uint64_t Machine::add_image(const Image& image) {
+  const Executor::Shared::Hold hold(platform_use_);
+  return platform_.add_image(image, true);
+}
+
+void Machine::remove_image(std::uint64_t handle) {
+  executor_.submit([this, handle] {
+    const Executor::Shared::Hold hold(platform_use_);
+    platform_.remove_image(handle);
+  });
 }
 
 // ---- Modules

@@ -35,6 +35,7 @@ struct Capture {
   int mode = 0;
   bool invalid = false;
 };
+class Arrays;
 
 /// A stream of a program, which names it by the object's address.
 struct Stream {
@@ -143,6 +144,13 @@ class Machine {
   /// The block that an address is mapped to, which the program holds once more.
   Status hold_block_at(std::uint64_t address, std::uint64_t& handle);
   [[nodiscard]] std::optional<MemoryBlock> block(std::uint64_t handle);
+
+  // Arrays, textures and surfaces.
+  [[nodiscard]] Arrays& arrays() { return *arrays_; }
+  /// Makes a texture or surface, with a handle that no other one ever has.
+  std::uint64_t add_image(const Image& image);
+  /// Takes it away when all work is done that was asked for before.
+  void remove_image(std::uint64_t handle);
 
   // Modules.
   Library& add_library(std::function<Result<std::vector<PtxText>>(unsigned)> texts);
@@ -263,6 +271,7 @@ class Machine {
   Status fault_ = Status::success;
   std::set<std::string> told_;
   std::vector<WorkRecord> records_;
+  std::unique_ptr<Arrays> arrays_;
 
   Executor executor_;  ///< last: it ends first
 };

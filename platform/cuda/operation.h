@@ -43,11 +43,30 @@ enum class CopyKind : std::uint8_t {
   by_address
 };
 
-/// A copy of rows of `width` bytes, `to_pitch` and `from_pitch` apart.
+/// A copy of rows of `width` bytes, `to_pitch` and `from_pitch` apart, of slices that are `to_slice_pitch` and
+/// `from_slice_pitch` apart.
 struct CopyRequest {
   std::uint64_t to = 0, from = 0;
   std::uint64_t width = 0, height = 1, to_pitch = 0, from_pitch = 0;
   CopyKind kind = CopyKind::by_address;
+  std::uint64_t depth = 1, to_slice_pitch = 0, from_slice_pitch = 0;
+
+  [[nodiscard]] std::uint64_t bytes() const { return width * height * depth; }
+  /// Whether it is of a size that memory has, so that none of these overflows.
+  [[nodiscard]] bool has_size() const {
+    constexpr double kMost = 1e15;
+    const auto d = [](std::uint64_t n) { return static_cast<double>(n); };
+    return d(width) * d(height) * d(depth) < kMost &&
+           d(depth) * d(to_slice_pitch) + d(height) * d(to_pitch) + d(width) < kMost &&
+           d(depth) * d(from_slice_pitch) + d(height) * d(from_pitch) + d(width) < kMost;
+  }
+  /// Bytes from the first to the last. Pre: bytes() is not 0.
+  [[nodiscard]] std::uint64_t to_extent() const {
+    return (depth - 1) * to_slice_pitch + (height - 1) * to_pitch + width;
+  }
+  [[nodiscard]] std::uint64_t from_extent() const {
+    return (depth - 1) * from_slice_pitch + (height - 1) * from_pitch + width;
+  }
 };
 
 /// Rows of `width` elements of `element_bytes` (1, 2, 4) bytes, `pitch` bytes apart, that get a value.

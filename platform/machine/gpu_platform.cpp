@@ -462,8 +462,12 @@ std::optional<PhysicalAddress> GpuPlatform::physical_of(std::uint64_t address, u
   return m->translate(VirtualAddress{address});
 }
 
-std::uint64_t GpuPlatform::add_image(const Image& image) {
-  return state_->images.add(image);
+std::uint64_t GpuPlatform::add_image(const Image& image, bool distinct) {
+  return state_->images.add(image, distinct);
+}
+
+bool GpuPlatform::remove_image(std::uint64_t handle) {
+  return state_->images.remove(handle);
 }
 
 void GpuPlatform::build() {

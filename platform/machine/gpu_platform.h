@@ -146,8 +146,12 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// Where what a program of a GPU sees at an address lies; nothing if nothing is mapped there. Behind a root
   /// complex, the offset in video memory is that in the GPU's BAR.
   [[nodiscard]] std::optional<PhysicalAddress> physical_of(std::uint64_t address, unsigned gpu = 0) const;
-  /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it.
-  std::uint64_t add_image(const Image& image);
+  /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it,
+  /// which is the same for an image that is there already, unless it is to be `distinct`.
+  std::uint64_t add_image(const Image& image, bool distinct = false);
+  /// Takes a texture or surface away, by its handle: from now on an access by it is a fault. Pre: no run is
+  /// under way. False: no image has that handle.
+  bool remove_image(std::uint64_t handle);
   /// Maps every address, for traces and generators. Makes the platform tags-only.
   void map_everything();
   /// Host access to global memory by virtual address, without side effect on caches or counters.

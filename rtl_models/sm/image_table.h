@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <tuple>
-#include <vector>
 
 #include "rtl_models/base/visibility.h"
 #include "rtl_models/isa/texel.h"
@@ -27,12 +27,15 @@ struct WARPLINE_PUBLIC Sampler {
   bool normalized_coordinates = false;
   TexelReading reading = {};
   std::array<float, 4> border = {};  ///< red, green, blue, alpha
+  /// What texels that come out as integers have of the border colour: its numbers' bits; otherwise its
+  /// numbers, cut off. They saturate to the format (assumed).
+  bool border_is_bits = false;
   float level_bias = 0;
   float min_level = 0, max_level = 1000;  ///< the level of detail is kept within
   template <class Archive>
   void archive(Archive& a) {
     a(address, filter, mip_filter, normalized_coordinates, reading.normalized, reading.srgb, border,
-      level_bias, min_level, max_level);
+      border_is_bits, level_bias, min_level, max_level);
   }
 };
 
@@ -41,7 +44,7 @@ struct WARPLINE_PUBLIC Sampler {
 /// without gaps.
 struct WARPLINE_PUBLIC Image {
   bool is_surface = false;
-  std::uint64_t address = 0;  ///< virtual, of element (0, 0); a multiple of 256
+  std::uint64_t address = 0;  ///< virtual, of element (0, 0); a multiple of the element
   std::uint32_t width = 1;    ///< elements
   std::uint32_t height = 1;   ///< rows; 1: also of an image with one dimension
   TexelFormat format;
@@ -91,6 +94,7 @@ struct WARPLINE_PUBLIC Image {
   [[nodiscard]] bool is_well_formed() const {
     return width != 0 && height != 0 && depth != 0 && levels != 0 && levels <= most_levels() &&
            format.components != 0 && format.bytes() <= 16 && size_of(format.type) != 0 &&
+           address % format.bytes() == 0 &&
            (pitch == 0 || (pitch >= row_bytes() && pitch % format.bytes() == 0 && levels == 1));
   }
   template <class Archive>
@@ -102,39 +106,73 @@ struct WARPLINE_PUBLIC Image {
 };
 
 /// The textures and surfaces of a GPU, by the handles that programs hold in 64-bit registers. SMs only read
-/// it; it changes between runs.
+/// it; images come between runs or while one stands still, and go between runs.
 class WARPLINE_PUBLIC ImageTable {
  public:
-  /// Returns its handle, which is the same for an image that is there already. Pre: is_well_formed().
-  std::uint64_t add(const Image& image) {
+  /// Returns its handle, which is the same for an image that is there already, unless it is to be `distinct`.
+  /// Pre: is_well_formed().
+  std::uint64_t add(const Image& image, bool distinct = false) {
     const auto key = [](const Image& i) {
       const Sampler& s = i.sampler;
       return std::make_tuple(i.is_surface, i.address, i.width, i.height, i.format.type, i.format.components,
                              i.depth, i.layers, i.levels, i.cube, i.pitch, s.address, s.filter, s.mip_filter,
                              s.normalized_coordinates, s.reading.normalized, s.reading.srgb, s.border,
-                             s.level_bias, s.min_level, s.max_level);
+                             s.border_is_bits, s.level_bias, s.min_level, s.max_level);
     };
     std::size_t n = 0;
-    while (n < images_.size() && key(images_[n]) != key(image)) ++n;
-    if (n == images_.size()) images_.push_back(image);
-    return kFirstHandle + n * kHandleStep;
+    if (distinct) {
+      while (n < slots_.size() && (slots_[n].is_used || slots_[n].reuses == kMostReuses)) ++n;
+    } else {
+      while (n < slots_.size() && !(slots_[n].is_used && key(slots_[n].image) == key(image))) ++n;
+    }
+    if (n == slots_.size()) slots_.emplace_back();
+    slots_[n].image = image;
+    slots_[n].is_used = true;
+    return kFirstHandle + n * kHandleStep + slots_[n].reuses * kReuseStep;
   }
-  /// Null where no image has this handle.
+  /// Takes an image away; its handle is none from now on, and never again one of another image. False: it was
+  /// none.
+  bool remove(std::uint64_t handle) {
+    if (find(handle) == nullptr) return false;
+    Slot& slot = slots_[slot_of(handle)];
+    slot.is_used = false;
+    if (slot.reuses < kMostReuses) ++slot.reuses;
+    return true;
+  }
+  /// Null where no image has this handle. What it points to stays where it is.
   [[nodiscard]] const Image* find(std::uint64_t handle) const {
-    const std::uint64_t offset = handle - kFirstHandle;
-    return offset % kHandleStep == 0 && offset / kHandleStep < images_.size() ? &images_[offset / kHandleStep]
-                                                                              : nullptr;
+    const std::uint64_t n = slot_of(handle);
+    if (handle % kHandleStep != 0 || n >= slots_.size()) return nullptr;
+    const Slot& slot = slots_[n];
+    return slot.is_used && handle / kReuseStep == slot.reuses ? &slot.image : nullptr;
   }
   template <class Archive>
   void archive(Archive& a) {
-    a(images_);
+    a(slots_);
   }
 
  private:
   // Far from every buffer, so that a handle is no address by accident, and the other way round.
   static constexpr std::uint64_t kFirstHandle = 0x7298'0000'0000ULL;
   static constexpr std::uint64_t kHandleStep = 32;  // bytes of a hardware descriptor
-  std::vector<Image> images_;
+  // Handles of one slot differ in the bits that no address has.
+  static constexpr std::uint64_t kReuseStep = std::uint64_t{1} << 48U;
+  static constexpr std::uint16_t kMostReuses = 0xFFFF;
+
+  struct Slot {
+    Image image;
+    std::uint16_t reuses = 0;
+    bool is_used = false;
+    template <class Archive>
+    void archive(Archive& a) {
+      a(image, reuses, is_used);
+    }
+  };
+  [[nodiscard]] static std::uint64_t slot_of(std::uint64_t handle) {
+    return (handle % kReuseStep - kFirstHandle) / kHandleStep;
+  }
+
+  std::deque<Slot> slots_;  // SMs hold pointers into it
 };
 
 }  // namespace warpline

@@ -203,12 +203,16 @@ void add_level(const MemOp& op, const Image& image, unsigned number, const Point
       for (unsigned x = 0; x < xs; ++x) add(x, y, z);
 }
 
-std::uint32_t integer_of(float border, DataType type) {
-  if (std::isnan(border)) return 0;
+std::uint32_t integer_of(float border, bool is_bits, DataType type) {
+  double number = border;
+  if (is_bits) {
+    const auto bits = bits_as<std::uint32_t>(border);
+    number = is_signed(type) ? static_cast<double>(static_cast<std::int32_t>(bits)) : bits;
+  }
+  if (std::isnan(number)) return 0;
   const double low = is_signed(type) ? -std::ldexp(1, static_cast<int>(8 * size_of(type) - 1)) : 0;
   const double high = std::ldexp(1, static_cast<int>(8 * size_of(type) - (is_signed(type) ? 1 : 0))) - 1;
-  return static_cast<std::uint32_t>(
-      static_cast<std::int64_t>(std::clamp(std::trunc(static_cast<double>(border)), low, high)));
+  return static_cast<std::uint32_t>(static_cast<std::int64_t>(std::clamp(std::trunc(number), low, high)));
 }
 
 /// A texel, or the border, as the load returns it unfiltered.
@@ -221,7 +225,8 @@ Components texel_of(const Image& image, bool border, const std::uint8_t* bytes) 
     out[3] = floats ? bits_as<std::uint32_t>(1.0F) : 1;
     for (unsigned c = 0; c < image.format.components; ++c) {
       const float colour = image.sampler.border.at(c);
-      out.at(c) = floats ? bits_as<std::uint32_t>(colour) : integer_of(colour, image.format.type);
+      out.at(c) = floats ? bits_as<std::uint32_t>(colour)
+                         : integer_of(colour, image.sampler.border_is_bits, image.format.type);
     }
   } else if (floats && !is_float(image.format.type)) {
     const std::array<float, 4> numbers = numbers_of(image.format, reading, bytes);
@@ -348,7 +353,8 @@ ElementPlace place_element(const MemOp& op, const Image& image, const ImageCoord
     z = std::clamp<std::int64_t>(z, 0, last_z);
     slice = std::clamp<std::int64_t>(slice, 0, last_slice);
   }
-  if (x % size != 0 || image.row_step() % bytes != 0) return {FaultKind::misaligned};
+  if (x % size != 0 || image.row_step() % bytes != 0 || image.address % bytes != 0)
+    return {FaultKind::misaligned};
   const auto row =
       (static_cast<std::uint64_t>(slice) * image.depth + static_cast<std::uint64_t>(z)) * image.height +
       static_cast<std::uint64_t>(y);

@@ -48,6 +48,8 @@ void add_graphs(Functions& functions);
 void add_occupancy(Functions& functions);
 void add_older(Functions& functions);
 void add_driver(Functions& functions);
+void add_arrays(Functions& functions);
+void add_textures(Functions& functions);
 
 using Kind = Allocation::Kind;
 

@@ -1,6 +1,8 @@
 // Textures and surfaces on an SM: where elements lie, what lies beyond the edges, which cache is asked.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "rtl_models/base/bits.h"
 #include "tests/rtl_models/sm/script.h"
 
@@ -343,6 +345,31 @@ TEST(SmImages, LanesOfTwoImagesOverOneLineGetTheirOwnSectors) {
         ASSERT_EQ(got, lane % 2 == 0 ? 1002U : 1025U) << "lane " << lane;
       }
     }
+}
+
+TEST(SmImages, AHandleIsNeverThatOfAnotherImage) {
+  ImageTable table;
+  const Image one{false, kImageAt, 8, 4, {DataType::f32, 1}},
+      other{false, kImageAt, 4, 8, {DataType::f32, 1}};
+  const std::uint64_t shared = table.add(one);
+  EXPECT_EQ(table.add(one), shared);
+  const std::uint64_t distinct = table.add(one, true);
+  EXPECT_NE(distinct, shared);
+  EXPECT_FALSE(table.remove(distinct + 32)) << "of no image";
+  EXPECT_FALSE(table.remove(distinct + 1));
+  const Image* const kept = table.find(shared);
+  std::set<std::uint64_t> had = {shared, distinct};
+  std::uint64_t last = distinct;
+  for (unsigned n = 0; n < 70'000; ++n) {
+    ASSERT_TRUE(table.remove(last));
+    ASSERT_EQ(table.find(last), nullptr);
+    ASSERT_FALSE(table.remove(last));
+    last = table.add(other, true);
+    ASSERT_TRUE(had.insert(last).second) << "handle " << n << " is one that another image had";
+    ASSERT_EQ(table.find(last)->width, 4U);
+  }
+  EXPECT_EQ(table.find(shared), kept) << "SMs hold pointers";
+  EXPECT_EQ(table.add(other), last) << "an equal one is there";
 }
 
 TEST(SmImages, FaultsNameTheHandle) {

@@ -436,6 +436,26 @@ TEST(TexelPlan, AGatherIsCounterClockwiseFromTheLowerLeft) {
   EXPECT_EQ(bits_as<float>(compared[3]), 0);
 }
 
+TEST(TexelPlan, ABorderOfIntegersIsCutOffOrGivenByItsBits) {
+  Naive n;
+  n.image.width = 2;
+  n.image.format = {DataType::s16, 2};
+  n.image.sampler.address.fill(AddressMode::border);
+  n.image.sampler.border = {-3.9F, bits_as<float>(std::uint32_t{7}), 0, 0};
+  n.bytes.resize(n.image.bytes());
+  const MemOp op = texture_op(Geometry::d1, DataType::s32, true);
+  EXPECT_EQ(load(n, op, point(-1), {})[0], static_cast<std::uint32_t>(-3));
+  EXPECT_EQ(load(n, op, point(-1), {})[1], 0U);
+  n.image.sampler.border_is_bits = true;
+  n.image.sampler.border[0] = bits_as<float>(static_cast<std::uint32_t>(-40000));
+  EXPECT_EQ(load(n, op, point(-1), {})[0], static_cast<std::uint32_t>(-32768)) << "saturated";
+  EXPECT_EQ(load(n, op, point(-1), {})[1], 7U);
+  n.image.format = {DataType::u32, 1};
+  n.bytes.resize(n.image.bytes());
+  n.image.sampler.border[0] = bits_as<float>(0xFFFFFFFEU);
+  EXPECT_EQ(load(n, texture_op(Geometry::d1, DataType::u32, true), point(2), {})[0], 0xFFFFFFFEU);
+}
+
 TEST(TexelPlan, AComparisonIsFilteredAfterIt) {
   const Naive n = ramp(4, 1, TextureFilter::linear, false);
   MemOp op = texture_op(Geometry::d1, DataType::f32, true);
@@ -525,6 +545,9 @@ TEST(TexelPlan, SurfacesOfThreeDimensionsAndArraysLieSliceAfterSlice) {
   EXPECT_TRUE(place_element(op, image, {12, 3, 0, 5}, 4).nowhere);
   op.image.formatted = true;
   EXPECT_EQ(place_element(op, image, {3, 3, 0, 4}, 4).offset, (4 * 4 + 3) * 64 + 12U);
+  image.address = 2;
+  EXPECT_EQ(place_element(op, image, {3, 3, 0, 4}, 4).fault, FaultKind::misaligned) << "a level of bytes";
+  image.address = 0;
   image.layers = 0;
   image.cube = true;
   image.width = 4;
