@@ -66,37 +66,17 @@ Image image_of_shape(const ArrayShape& s, unsigned levels) {
   return image;
 }
 
-std::uint64_t slice_bytes(const Array& array) {
-  return array.image.row_step() * array.image.height;
-}
-
-bool is_within(const Array& array, std::uint64_t x, const Position& at, const Machine::Copy& c) {
-  const Image& i = array.image;
-  const auto fits_in = [](std::uint64_t first, std::uint64_t count, std::uint64_t size) {
-    return first <= size && count <= size - first;
-  };
-  return fits_in(x, c.width, i.row_bytes()) && fits_in(at.y, c.height, i.height) &&
-         fits_in(at.z, c.depth, array.slices());
-}
-
-void place(const Array& array, std::uint64_t x, const Position& at, std::uint64_t& address,
-           std::uint64_t& pitch, std::uint64_t& slice_pitch) {
-  pitch = array.image.row_step();
-  slice_pitch = slice_bytes(array);
-  address = array.image.address + at.z * slice_pitch + at.y * pitch + x;
-}
-
 /// A side of a copy that is plain memory. `c`: its size.
-Status place(const PitchedPointer& memory, const Position& at, const Machine::Copy& c, std::uint64_t& address,
-             std::uint64_t& pitch, std::uint64_t& slice_pitch) {
+Status place_in(const PitchedPointer& memory, const Position& at, const Machine::Copy& c,
+                Arrays::Place& place) {
   if (memory.pitch > std::numeric_limits<std::int32_t>::max()) return Status::invalid_pitch_value;
-  pitch = memory.pitch;
-  slice_pitch = memory.pitch * memory.height;
   const bool has_slices = c.depth > 1 || at.z != 0;
   if (has_slices && (at.y > memory.height || c.height > memory.height - at.y)) return Status::invalid_value;
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31U;
   if (at.x > kMost || at.y > kMost || at.z > kMost || memory.height > kMost) return Status::invalid_value;
-  address = reinterpret_cast<std::uintptr_t>(memory.pointer) + at.z * slice_pitch + at.y * pitch + at.x;
+  const std::uint64_t slice = memory.pitch * memory.height;
+  place = {reinterpret_cast<std::uintptr_t>(memory.pointer) + at.z * slice + at.y * memory.pitch + at.x,
+           memory.pitch, slice};
   return Status::success;
 }
 
@@ -224,15 +204,34 @@ Status Arrays::remove_mipmapped(const void* handle) {
 
 // ---- Copies
 
+std::optional<Arrays::Place> Arrays::place(const Array& array, std::uint64_t x, const Position& at,
+                                           const Machine::Copy& c) {
+  const Image& i = array.image;
+  const auto fits_in = [](std::uint64_t first, std::uint64_t count, std::uint64_t size) {
+    return first <= size && count <= size - first;
+  };
+  if (!fits_in(x, c.width, i.row_bytes()) || !fits_in(at.y, c.height, i.height) ||
+      !fits_in(at.z, c.depth, array.slices()))
+    return std::nullopt;
+  const std::uint64_t slice = i.row_step() * i.height;
+  return Place{i.address + at.z * slice + at.y * i.row_step() + x, i.row_step(), slice};
+}
+
 bool Arrays::place_to(const Array& array, std::uint64_t x, std::uint64_t y, Machine::Copy& c) {
-  if (!is_within(array, x, {0, y, 0}, c)) return false;
-  place(array, x, {0, y, 0}, c.to, c.to_pitch, c.to_slice_pitch);
+  const auto found = place(array, x, {0, y, 0}, c);
+  if (!found) return false;
+  c.to = found->address;
+  c.to_pitch = found->pitch;
+  c.to_slice_pitch = found->slice_pitch;
   return true;
 }
 
 bool Arrays::place_from(const Array& array, std::uint64_t x, std::uint64_t y, Machine::Copy& c) {
-  if (!is_within(array, x, {0, y, 0}, c)) return false;
-  place(array, x, {0, y, 0}, c.from, c.from_pitch, c.from_slice_pitch);
+  const auto found = place(array, x, {0, y, 0}, c);
+  if (!found) return false;
+  c.from = found->address;
+  c.from_pitch = found->pitch;
+  c.from_slice_pitch = found->slice_pitch;
   return true;
 }
 
@@ -257,21 +256,22 @@ Status Arrays::copy_of(const CopyParameters& p, Machine::Copy& c) {
   c.width = p.extent.width * std::max(element(from), element(to));
   c.height = p.extent.height;
   c.depth = p.extent.depth;
-  const std::uint64_t from_x = p.from_position.x * element(from), to_x = p.to_position.x * element(to);
-  if (from != nullptr) {
-    if (!is_within(*from, from_x, p.from_position, c)) return Status::invalid_value;
-    place(*from, from_x, p.from_position, c.from, c.from_pitch, c.from_slice_pitch);
-  } else if (const Status s = place(p.from, p.from_position, c, c.from, c.from_pitch, c.from_slice_pitch);
-             s != Status::success) {
-    return s;
-  }
-  if (to != nullptr) {
-    if (!is_within(*to, to_x, p.to_position, c)) return Status::invalid_value;
-    place(*to, to_x, p.to_position, c.to, c.to_pitch, c.to_slice_pitch);
-  } else if (const Status s = place(p.to, p.to_position, c, c.to, c.to_pitch, c.to_slice_pitch);
-             s != Status::success) {
-    return s;
-  }
+  const auto side = [&](const Array* array, const PitchedPointer& memory, const Position& at, Place& found) {
+    if (array == nullptr) return place_in(memory, at, c, found);
+    const auto in_array = place(*array, at.x * element(array), at, c);
+    if (!in_array) return Status::invalid_value;
+    found = *in_array;
+    return Status::success;
+  };
+  Place to_place{}, from_place{};
+  if (const Status s = side(from, p.from, p.from_position, from_place); s != Status::success) return s;
+  if (const Status s = side(to, p.to, p.to_position, to_place); s != Status::success) return s;
+  c.from = from_place.address;
+  c.from_pitch = from_place.pitch;
+  c.from_slice_pitch = from_place.slice_pitch;
+  c.to = to_place.address;
+  c.to_pitch = to_place.pitch;
+  c.to_slice_pitch = to_place.slice_pitch;
   c.kind = static_cast<CopyKind>(p.kind);
   if (c.kind == CopyKind::by_address) return Status::success;
   // Where an array is said to be the host's, it is the device's all the same (cudaMemcpy3D).
@@ -430,6 +430,15 @@ Status Arrays::add_surface(const ResourceDescription& resource, std::uint64_t& h
   const std::lock_guard lock(mutex_);
   objects_[handle] = {true, resource, {}, {}};
   return Status::success;
+}
+
+void Arrays::reset() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [handle, object] : objects_) machine_.remove_image(handle);
+  objects_.clear();
+  levels_.clear();
+  arrays_.clear();
+  mipmapped_.clear();
 }
 
 std::optional<Arrays::Object> Arrays::object(std::uint64_t handle, bool is_surface) {

@@ -59,6 +59,13 @@ class Arrays {
 
   /// What a description of a copy comes to: where arrays lie, and that it stays within them.
   Status copy_of(const CopyParameters& parameters, Machine::Copy& copy);
+  /// Where byte `x` of a row of an array lies, and how far its rows and slices are apart. Nothing: a copy of
+  /// that size does not stay within the array. `at.x` is not looked at.
+  struct Place {
+    std::uint64_t address, pitch, slice_pitch;
+  };
+  static std::optional<Place> place(const Array& array, std::uint64_t x, const Position& at,
+                                    const Machine::Copy& size);
   /// Makes one side of a copy, whose size is there, begin at byte `x` of row `y` of an array. False: it does
   /// not lie within the array's first slice.
   static bool place_to(const Array& array, std::uint64_t x, std::uint64_t y, Machine::Copy& copy);
@@ -77,6 +84,8 @@ class Arrays {
   [[nodiscard]] std::optional<Object> object(std::uint64_t handle, bool is_surface);
   /// Grids that were launched before still have it. False: there is none.
   bool remove_object(std::uint64_t handle, bool is_surface);
+  /// Forgets all of them. Pre: nothing is under way, and the machine gives back their memory.
+  void reset();
   /// Elements that a texture of plain memory can have.
   [[nodiscard]] std::uint64_t most_linear_elements() const;
 

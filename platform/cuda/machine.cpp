@@ -53,9 +53,10 @@ std::string text_of(const FaultRecord& f) {
 
 /// What programs call such a piece of work in a graph.
 GraphNode::Kind kind_of(const Operation& operation) {
-  static constexpr GraphNode::Kind kKinds[] = {
-      GraphNode::Kind::empty, GraphNode::Kind::copy,         GraphNode::Kind::fill,       GraphNode::Kind::kernel,
-      GraphNode::Kind::host,  GraphNode::Kind::record_event, GraphNode::Kind::wait_event, GraphNode::Kind::free};
+  static constexpr GraphNode::Kind kKinds[] = {GraphNode::Kind::empty,      GraphNode::Kind::copy,
+                                               GraphNode::Kind::fill,       GraphNode::Kind::kernel,
+                                               GraphNode::Kind::host,       GraphNode::Kind::record_event,
+                                               GraphNode::Kind::wait_event, GraphNode::Kind::free};
   static_assert(std::size(kKinds) == std::variant_size_v<Operation>);
   return kKinds[operation.index()];
 }
@@ -68,11 +69,13 @@ std::string why_not_shareable(std::uint64_t first, std::uint64_t bytes) {
     std::uint64_t begin = 0, end = 0;
     char access[5] = {};
     int name = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %*s %n", &begin, &end, access, &name) != 3 || end <= at)
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %*s %n", &begin, &end, access, &name) != 3 ||
+        end <= at)
       continue;
     if (begin > at) break;
     const std::string what = line.substr(static_cast<std::size_t>(name));
-    if (access[1] != 'w' || access[3] != 'p') return "it cannot be written, or is shared with other processes";
+    if (access[1] != 'w' || access[3] != 'p')
+      return "it cannot be written, or is shared with other processes";
     if (what.rfind("[stack", 0) == 0) return "it lies in the stack";
     at = end;
   }
@@ -175,7 +178,8 @@ Status Machine::allocate_from(Pool& pool, std::uint64_t bytes, Stream& stream, s
     stream.frontier = {node};
     return s;
   }
-  if (const Status s = allocate(Allocation::Kind::device, bytes, 0, pool.device, address); s != Status::success)
+  if (const Status s = allocate(Allocation::Kind::device, bytes, 0, pool.device, address);
+      s != Status::success)
     return s;
   const std::lock_guard lock(mutex_);
   allocations_.find(address)->pool = &pool;
@@ -260,6 +264,7 @@ void Machine::set_pool(unsigned device, Pool& pool) {
 }
 
 Status Machine::reset() {
+  arrays_->reset();
   for (unsigned device = 0; device < devices(); ++device) synchronize(device);
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
@@ -579,13 +584,13 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     for (const auto& [name, bytes] : library.managed) {
       const std::uint64_t at =
           platform_.allocate_shared(bytes, config_.gpus == 1 ? Aperture::vidmem : Aperture::sysmem, device);
-      if (at == 0) return fail({Diagnostic::about(name, "this managed variable does not fit the memory")},
-                               Status::memory_allocation);
+      if (at == 0)
+        return fail({Diagnostic::about(name, "this managed variable does not fit the memory")},
+                    Status::memory_allocation);
       library.managed_at[name] = at;
     }
-  Result<std::unique_ptr<ModuleOnDevice>> loaded =
-      ModuleOnDevice::load(texts.value(), {platform_, device, device_memory_, sizes},
-                           library.managed_at, first);
+  Result<std::unique_ptr<ModuleOnDevice>> loaded = ModuleOnDevice::load(
+      texts.value(), {platform_, device, device_memory_, sizes}, library.managed_at, first);
   if (!loaded.ok()) return fail(loaded.faults(), Status::invalid_ptx);
   const std::lock_guard lock(mutex_);
   module = loaded.value().get();
@@ -777,8 +782,7 @@ Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
   {
     const std::lock_guard lock(mutex_);
     if (stream.capture != nullptr) {
-      GraphNode& node =
-          stream.capture->graph->add(kind_of(operation), std::move(operation), stream.frontier);
+      GraphNode& node = stream.capture->graph->add(kind_of(operation), std::move(operation), stream.frontier);
       stream.frontier = {&node};
       return Status::success;
     }
@@ -786,9 +790,8 @@ Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
     const std::shared_ptr<Event> recorded = record == nullptr ? nullptr : record->event;
     const double asked_ns = schedule_.host_now();
     const StreamId id = stream.id;
-    ticket = executor_.submit([this, id, asked_ns, operation = std::move(operation)] {
-      do_next(operation, id, asked_ns);
-    });
+    ticket = executor_.submit(
+        [this, id, asked_ns, operation = std::move(operation)] { do_next(operation, id, asked_ns); });
     stream.last = ticket;
     if (recorded != nullptr) recorded->last = ticket;
   }
@@ -1060,15 +1063,16 @@ Status Machine::launch(const GraphExec& exec, Stream& stream) {
   const std::lock_guard lock(mutex_);
   if (stream.capture != nullptr) return Status::stream_capture_unsupported;
   const double asked_ns = schedule_.host_now();
-  stream.last = executor_.submit([this, steps = exec.steps(), id = stream.id, device = stream.device, asked_ns] {
-    const double begin = do_next(Nothing{}, id, asked_ns).end_ns;
-    const Span span = do_steps(*steps, device, begin);
-    {
-      const std::lock_guard own(mutex_);
-      schedule_.wait(id, span.end_ns);
-    }
-    do_next(Nothing{}, id, asked_ns);
-  });
+  stream.last =
+      executor_.submit([this, steps = exec.steps(), id = stream.id, device = stream.device, asked_ns] {
+        const double begin = do_next(Nothing{}, id, asked_ns).end_ns;
+        const Span span = do_steps(*steps, device, begin);
+        {
+          const std::lock_guard own(mutex_);
+          schedule_.wait(id, span.end_ns);
+        }
+        do_next(Nothing{}, id, asked_ns);
+      });
   return Status::success;
 }
 

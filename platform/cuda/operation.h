@@ -43,8 +43,8 @@ enum class CopyKind : std::uint8_t {
   by_address
 };
 
-/// A copy of rows of `width` bytes, `to_pitch` and `from_pitch` apart, of slices that are `to_slice_pitch` and
-/// `from_slice_pitch` apart.
+/// A copy of rows of `width` bytes, `to_pitch` and `from_pitch` apart, of slices that are `to_slice_pitch`
+/// and `from_slice_pitch` apart.
 struct CopyRequest {
   std::uint64_t to = 0, from = 0;
   std::uint64_t width = 0, height = 1, to_pitch = 0, from_pitch = 0;
@@ -60,12 +60,13 @@ struct CopyRequest {
            d(depth) * d(to_slice_pitch) + d(height) * d(to_pitch) + d(width) < kMost &&
            d(depth) * d(from_slice_pitch) + d(height) * d(from_pitch) + d(width) < kMost;
   }
-  /// Bytes from the first to the last. Pre: bytes() is not 0.
-  [[nodiscard]] std::uint64_t to_extent() const {
-    return (depth - 1) * to_slice_pitch + (height - 1) * to_pitch + width;
-  }
-  [[nodiscard]] std::uint64_t from_extent() const {
-    return (depth - 1) * from_slice_pitch + (height - 1) * from_pitch + width;
+  /// Bytes from the first to the last.
+  [[nodiscard]] std::uint64_t to_extent() const { return extent(to_pitch, to_slice_pitch); }
+  [[nodiscard]] std::uint64_t from_extent() const { return extent(from_pitch, from_slice_pitch); }
+
+ private:
+  [[nodiscard]] std::uint64_t extent(std::uint64_t pitch, std::uint64_t slice_pitch) const {
+    return bytes() == 0 ? 0 : (depth - 1) * slice_pitch + (height - 1) * pitch + width;
   }
 };
 

@@ -19,8 +19,9 @@ namespace {
 const Functions& functions_by_name() {
   static const Functions all = [] {
     Functions functions;
-    for (const auto add : {add_devices, add_contexts, add_modules, add_kernels, add_memory, add_copies,
-                           add_virtual_memory, add_streams, add_tensor_maps, add_shared, add_entry_points})
+    for (const auto add :
+         {add_devices, add_contexts, add_modules, add_kernels, add_memory, add_copies, add_virtual_memory,
+          add_streams, add_tensor_maps, add_shared, add_arrays, add_entry_points})
       add(functions);
     return functions;
   }();

@@ -23,6 +23,7 @@ void add_modules(Functions& functions);
 void add_kernels(Functions& functions);
 void add_memory(Functions& functions);
 void add_copies(Functions& functions);
+void add_arrays(Functions& functions);
 void add_virtual_memory(Functions& functions);
 void add_streams(Functions& functions);
 void add_tensor_maps(Functions& functions);

@@ -1,4 +1,5 @@
 #include "platform/cuda/abi/driver_calls.h"
+#include "platform/cuda/arrays.h"
 
 namespace warpline::cuda::driver {
 namespace {
@@ -55,14 +56,24 @@ struct Side {
   std::uint64_t address = 0, pitch = 0, slice = 0;
 };
 
-/// Nothing: a side of a copy is none that is known, or is wrong.
+/// A side that is an array.
+Status side_of(Machine& m, const void* handle, std::uint64_t x, const Position& at, const Machine::Copy& size,
+               Side& side) {
+  const Array* const array = m.arrays().find(handle);
+  if (array == nullptr) return Status::invalid_resource_handle;
+  const auto place = Arrays::place(*array, x, at, size);
+  if (!place) return Status::invalid_value;
+  side = {place->address, place->pitch, place->slice_pitch};
+  return Status::success;
+}
+
+/// A side that is memory. An error: it is none that is known.
 Status side_of(MemoryType type, std::uint64_t host, std::uint64_t device, std::uint64_t pitch,
                std::uint64_t width, Side& side) {
   switch (type) {
     case MemoryType::host: side.address = host; break;
     case MemoryType::device:
     case MemoryType::unified: side.address = device; break;
-    case MemoryType::array: return refuse("copies of CUDA arrays by the driver API are not modelled");
     default: return Status::invalid_value;
   }
   side.pitch = pitch == 0 ? width : pitch;
@@ -71,16 +82,21 @@ Status side_of(MemoryType type, std::uint64_t host, std::uint64_t device, std::u
 
 CopyKind kind_of(MemoryType to, MemoryType from) {
   if (to == MemoryType::unified || from == MemoryType::unified) return CopyKind::by_address;
-  if (to == MemoryType::device)
-    return from == MemoryType::device ? CopyKind::device_to_device : CopyKind::host_to_device;
-  return from == MemoryType::device ? CopyKind::device_to_host : CopyKind::host_to_host;
+  if (to != MemoryType::host)
+    return from != MemoryType::host ? CopyKind::device_to_device : CopyKind::host_to_device;
+  return from != MemoryType::host ? CopyKind::device_to_host : CopyKind::host_to_host;
 }
 
 int copy_rows(const Copy2d* c, void* stream, bool asynchronous) {
   if (c == nullptr) return result(Status::invalid_value);
   return with_stream(stream, [&](Machine& m, Stream& s) {
     Side to, from;
+    Machine::Copy size;
+    size.width = c->width_bytes;
+    size.height = c->height;
     const auto side = [&](const CopySide2d& given, Side& out) {
+      if (given.type == MemoryType::array)
+        return side_of(m, given.array, given.x_bytes, {0, given.y, 0}, size, out);
       const std::uint64_t row = given.x_bytes + c->width_bytes;
       const Status status = side_of(given.type, given.host, given.device, given.pitch, row, out);
       if (status != Status::success) return status;
@@ -107,7 +123,14 @@ int copy_slices(const Copy3d* c, void* stream, bool asynchronous) {
   if (c == nullptr) return result(Status::invalid_value);
   return with_stream(stream, [&](Machine& m, Stream& s) {
     Side to, from;
+    Machine::Copy size;
+    size.width = c->width_bytes;
+    size.height = c->height;
+    size.depth = c->depth;
     const auto side = [&](const CopySide3d& given, Side& out) {
+      if (given.type == MemoryType::array)
+        return given.level != 0 ? Status::invalid_value
+                                : side_of(m, given.array, given.x_bytes, {0, given.y, given.z}, size, out);
       const std::uint64_t row = given.x_bytes + c->width_bytes;
       const Status status = side_of(given.type, given.host, given.device, given.pitch, row, out);
       if (status != Status::success) return status;
@@ -121,14 +144,14 @@ int copy_slices(const Copy3d* c, void* stream, bool asynchronous) {
     };
     if (const Status status = side(c->to, to); status != Status::success) return status;
     if (const Status status = side(c->from, from); status != Status::success) return status;
-    for (std::uint64_t z = 0; z < c->depth; ++z) {
-      const Status status =
-          m.copy({to.address + z * to.slice, from.address + z * from.slice, c->width_bytes, c->height,
-                  to.pitch, from.pitch, kind_of(c->to.type, c->from.type)},
-                 s, asynchronous);
-      if (status != Status::success) return status;
-    }
-    return Status::success;
+    size.to = to.address;
+    size.from = from.address;
+    size.to_pitch = to.pitch;
+    size.from_pitch = from.pitch;
+    size.to_slice_pitch = to.slice;
+    size.from_slice_pitch = from.slice;
+    size.kind = kind_of(c->to.type, c->from.type);
+    return m.copy(size, s, asynchronous);
   });
 }
 

@@ -123,8 +123,13 @@ int fill(const PitchedPointer& memory, int value, const Extent& extent, void* st
     if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return Status::success;
     if (extent.depth > 1 && extent.height > memory.height) return Status::invalid_value;
     const auto slice = [&](std::uint64_t number, std::uint64_t rows) {
-      return m.fill(address_of(memory.pointer) + number * memory.pitch * memory.height,
-                    static_cast<std::uint32_t>(value), 1, extent.width, rows, memory.pitch, s, asynchronous);
+      const FillRequest f{address_of(memory.pointer) + number * memory.pitch * memory.height,
+                          static_cast<std::uint32_t>(value),
+                          1,
+                          extent.width,
+                          rows,
+                          memory.pitch};
+      return m.fill(f, s, asynchronous);
     };
     if (extent.height == memory.height) return slice(0, extent.height * extent.depth);
     // The last is the first that does not fit.

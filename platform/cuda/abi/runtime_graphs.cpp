@@ -4,6 +4,7 @@
 
 #include "platform/cuda/abi/runtime_calls.h"
 #include "platform/cuda/abi/runtime_launches.h"
+#include "platform/cuda/arrays.h"
 #include "rtl_models/document/files.h"
 
 // Edges carry no data here: all of them wait for the whole node. Where a function takes edge data, null or
@@ -78,20 +79,9 @@ Status operation_of(Machine& m, const KernelNodeParameters& p, Operation& operat
   return s;
 }
 
-Status operation_of(Machine& m, const CopyNodeParameters& p, Operation& operation) {
-  const auto kind = kind_of(p.direction);
-  if (!kind) return Status::invalid_memcpy_direction;
-  if (p.from_array != nullptr || p.to_array != nullptr || p.extent[2] > 1 || p.from_position[2] != 0 ||
-      p.to_position[2] != 0)
-    return Status::not_supported;
+Status operation_of(Machine& m, const CopyParameters& p, Operation& operation) {
   CopyRequest c;
-  c.to = address_of(p.to) + p.to_position[1] * p.to_pitch + p.to_position[0];
-  c.from = address_of(p.from) + p.from_position[1] * p.from_pitch + p.from_position[0];
-  c.width = p.extent[0];
-  c.height = p.extent[1];
-  c.to_pitch = p.to_pitch;
-  c.from_pitch = p.from_pitch;
-  c.kind = *kind;
+  if (const Status s = m.arrays().copy_of(p, c); s != Status::success) return s;
   const Status s = m.check(c);
   operation = c;
   return s;
@@ -116,15 +106,12 @@ std::vector<std::uint8_t> bytes_of_parameters(const Parameters& p) {
   return {first, first + sizeof p};
 }
 
-CopyNodeParameters copy_of_bytes(void* to, const void* from, std::size_t bytes, int direction) {
-  CopyNodeParameters p;
-  p.to = to;
-  p.from = const_cast<void*>(from);
-  p.to_pitch = p.to_width = p.from_pitch = p.from_width = bytes;
-  p.to_height = p.from_height = 1;
-  p.extent[0] = bytes;
-  p.extent[1] = p.extent[2] = 1;
-  p.direction = direction;
+CopyParameters copy_of_bytes(void* to, const void* from, std::size_t bytes, int direction) {
+  CopyParameters p;
+  p.to = {to, bytes, bytes, 1};
+  p.from = {const_cast<void*>(from), bytes, bytes, 1};
+  p.extent = {bytes, 1, 1};
+  p.kind = direction;
   return p;
 }
 
@@ -172,7 +159,8 @@ template <class Parameters>
 int set_step(GraphNode::Kind kind, void* exec, void* node, const Parameters* p) {
   return with_exec(exec, [&](Machine& m, GraphExec& e) {
     const GraphNode* const n = Graph::node_of(node);
-    if (n == nullptr || p == nullptr || n->kind != kind || e.find(*n) == nullptr) return Status::invalid_value;
+    if (n == nullptr || p == nullptr || n->kind != kind || e.find(*n) == nullptr)
+      return Status::invalid_value;
     Operation operation;
     if (const Status s = operation_of(m, *p, operation); s != Status::success) return s;
     e.change(*n, [&](GraphExec::Step& step) { step.operation = std::move(operation); });
@@ -272,26 +260,26 @@ int cudaGraphExecKernelNodeSetParams(void* exec, void* node, const KernelNodePar
 }
 
 int cudaGraphAddMemcpyNode(void** node, void* graph, void* const* after, std::size_t count,
-                           const CopyNodeParameters* p) {
+                           const CopyParameters* p) {
   return add_node(GraphNode::Kind::copy, node, graph, after, count, p);
 }
 
 int cudaGraphAddMemcpyNode1D(void** node, void* graph, void* const* after, std::size_t count, void* to,
                              const void* from, std::size_t bytes, int direction) {
-  const CopyNodeParameters p = copy_of_bytes(to, from, bytes, direction);
+  const CopyParameters p = copy_of_bytes(to, from, bytes, direction);
   return add_node(GraphNode::Kind::copy, node, graph, after, count, &p);
 }
 
 int cudaGraphAddMemcpyNodeToSymbol(void** node, void* graph, void* const* after, std::size_t count,
-                                   const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
-                                   int direction) {
+                                   const void* symbol, const void* from, std::size_t bytes,
+                                   std::size_t offset, int direction) {
   void* to = nullptr;
   if (const Status s = address_of_symbol(symbol, bytes, offset, to); s != Status::success) return noted(s);
   return cudaGraphAddMemcpyNode1D(node, graph, after, count, to, from, bytes, direction);
 }
 
-int cudaGraphAddMemcpyNodeFromSymbol(void** node, void* graph, void* const* after, std::size_t count, void* to,
-                                     const void* symbol, std::size_t bytes, std::size_t offset,
+int cudaGraphAddMemcpyNodeFromSymbol(void** node, void* graph, void* const* after, std::size_t count,
+                                     void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                                      int direction) {
   void* from = nullptr;
   if (const Status s = address_of_symbol(symbol, bytes, offset, from); s != Status::success) return noted(s);
@@ -299,19 +287,16 @@ int cudaGraphAddMemcpyNodeFromSymbol(void** node, void* graph, void* const* afte
 }
 
 /// What programs would have given for a piece of work that was captured.
-Status parameters_of(const Operation& operation, CopyNodeParameters& p) {
+Status parameters_of(const Operation& operation, CopyParameters& p) {
   const auto& c = std::get<CopyRequest>(operation);
   p = {};
-  p.to = reinterpret_cast<void*>(c.to);
-  p.from = reinterpret_cast<void*>(c.from);
-  p.to_pitch = c.to_pitch;
-  p.from_pitch = c.from_pitch;
-  p.to_width = p.from_width = c.width;
-  p.to_height = p.from_height = c.height;
-  p.extent[0] = c.width;
-  p.extent[1] = c.height;
-  p.extent[2] = 1;
-  p.direction = static_cast<std::int32_t>(c.kind);
+  const auto rows = [&c](std::uint64_t slice, std::uint64_t pitch) {
+    return slice == 0 || pitch == 0 ? c.height : slice / pitch;
+  };
+  p.to = {reinterpret_cast<void*>(c.to), c.to_pitch, c.width, rows(c.to_slice_pitch, c.to_pitch)};
+  p.from = {reinterpret_cast<void*>(c.from), c.from_pitch, c.width, rows(c.from_slice_pitch, c.from_pitch)};
+  p.extent = {c.width, c.height, c.depth};
+  p.kind = static_cast<std::int32_t>(c.kind);
   return Status::success;
 }
 
@@ -338,26 +323,26 @@ int given_parameters(GraphNode::Kind kind, void* node, Parameters* p) {
   });
 }
 
-int cudaGraphMemcpyNodeGetParams(void* node, CopyNodeParameters* p) {
+int cudaGraphMemcpyNodeGetParams(void* node, CopyParameters* p) {
   return given_parameters(GraphNode::Kind::copy, node, p);
 }
 
-int cudaGraphMemcpyNodeSetParams(void* node, const CopyNodeParameters* p) {
+int cudaGraphMemcpyNodeSetParams(void* node, const CopyParameters* p) {
   return set_node(GraphNode::Kind::copy, node, p);
 }
 
 int cudaGraphMemcpyNodeSetParams1D(void* node, void* to, const void* from, std::size_t bytes, int direction) {
-  const CopyNodeParameters p = copy_of_bytes(to, from, bytes, direction);
+  const CopyParameters p = copy_of_bytes(to, from, bytes, direction);
   return set_node(GraphNode::Kind::copy, node, &p);
 }
 
-int cudaGraphExecMemcpyNodeSetParams(void* exec, void* node, const CopyNodeParameters* p) {
+int cudaGraphExecMemcpyNodeSetParams(void* exec, void* node, const CopyParameters* p) {
   return set_step(GraphNode::Kind::copy, exec, node, p);
 }
 
 int cudaGraphExecMemcpyNodeSetParams1D(void* exec, void* node, void* to, const void* from, std::size_t bytes,
                                        int direction) {
-  const CopyNodeParameters p = copy_of_bytes(to, from, bytes, direction);
+  const CopyParameters p = copy_of_bytes(to, from, bytes, direction);
   return set_step(GraphNode::Kind::copy, exec, node, &p);
 }
 
@@ -432,7 +417,8 @@ int add_event_node(GraphNode::Kind kind, void** node, void* graph, void* const* 
   return add_plain(kind, node, graph, after, count, WaitForEvent{kept});
 }
 
-int cudaGraphAddEventRecordNode(void** node, void* graph, void* const* after, std::size_t count, void* event) {
+int cudaGraphAddEventRecordNode(void** node, void* graph, void* const* after, std::size_t count,
+                                void* event) {
   return add_event_node(GraphNode::Kind::record_event, node, graph, after, count, event);
 }
 
@@ -534,7 +520,8 @@ int cudaGraphGetEdges(void* graph, void** from, void** to, EdgeData* edges, std:
 
 int cudaGraphNodeGetDependencies(void* node, void** nodes, EdgeData* edges, std::size_t* count) {
   return with_node(node, [&](Machine&, GraphNode& n) {
-    if (edges != nullptr && count != nullptr) std::fill_n(edges, std::min(*count, n.after.size()), EdgeData{});
+    if (edges != nullptr && count != nullptr)
+      std::fill_n(edges, std::min(*count, n.after.size()), EdgeData{});
     return hand_out(n.after, nodes, count);
   });
 }
@@ -589,14 +576,15 @@ int cudaGraphDestroyNode(void* node) {
 
 int cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
   return with_graph(graph, [&](Machine& m, Graph& g) {
-    static constexpr const char* kKinds[] = {"kernel", "memcpy",     "memset",       "host", "graph", "empty",
-                                             "wait",   "record",     "",             "",     "alloc", "free"};
+    static constexpr const char* kKinds[] = {"kernel", "memcpy", "memset", "host", "graph", "empty",
+                                             "wait",   "record", "",       "",     "alloc", "free"};
     std::string text = "digraph graph_of_cuda {\n";
     for (const auto& n : g.nodes()) {
       const auto* const grid = std::get_if<Grid>(&n->operation);
       text += fmt::format("  n{} [label=\"{}\"];\n", n->number,
                           grid == nullptr ? kKinds[static_cast<unsigned>(n->kind)] : grid->entry->name);
-      for (const GraphNode* before : n->after) text += fmt::format("  n{} -> n{};\n", before->number, n->number);
+      for (const GraphNode* before : n->after)
+        text += fmt::format("  n{} -> n{};\n", before->number, n->number);
     }
     const std::string why = write_file_atomically(path, text + "}\n");
     if (why.empty()) return Status::success;
@@ -665,8 +653,7 @@ int cudaGraphExecUpdate(void* exec, void* graph, UpdateResult* result) {
     if (!m.is_graph(graph)) return Status::invalid_value;
     bool same_shape = false;
     const GraphNode* const node = e.update(*static_cast<Graph*>(graph), same_shape);
-    if (result != nullptr)
-      *result = {same_shape ? 0 : kOtherShape, const_cast<GraphNode*>(node), nullptr};
+    if (result != nullptr) *result = {same_shape ? 0 : kOtherShape, const_cast<GraphNode*>(node), nullptr};
     return same_shape ? Status::success : Status::graph_exec_update_failure;
   });
 }
@@ -770,7 +757,8 @@ int cudaStreamUpdateCaptureDependencies(void* stream, void** nodes, const EdgeDa
     if (!are_plain(edges, count)) return Status::not_supported;
     if (flags == 1) s.frontier.clear();
     for (GraphNode* node : *given)
-      if (std::find(s.frontier.begin(), s.frontier.end(), node) == s.frontier.end()) s.frontier.push_back(node);
+      if (std::find(s.frontier.begin(), s.frontier.end(), node) == s.frontier.end())
+        s.frontier.push_back(node);
     return Status::success;
   });
 }

@@ -102,21 +102,6 @@ struct AllocationNodeParameters {
 };
 static_assert(sizeof(AllocationNodeParameters) == 120);
 
-/// `cudaMemcpy3DParms`.
-struct CopyNodeParameters {
-  void* from_array = nullptr;
-  std::size_t from_position[3] = {};  ///< x in bytes of memory, or in elements of an array
-  void* from = nullptr;
-  std::size_t from_pitch = 0, from_width = 0, from_height = 0;
-  void* to_array = nullptr;
-  std::size_t to_position[3] = {};
-  void* to = nullptr;
-  std::size_t to_pitch = 0, to_width = 0, to_height = 0;
-  std::size_t extent[3] = {};
-  std::int32_t direction = 0;
-};
-static_assert(sizeof(CopyNodeParameters) == 160 && offsetof(CopyNodeParameters, extent) == 128);
-
 /// `cudaPointerAttributes`.
 struct PointerAttributes {
   std::int32_t type = 0;  ///< 0 not known, 1 host, 2 device, 3 managed

@@ -122,13 +122,12 @@ TEST_F(DriverApi, NothingCrashesOnNullPointersAndHandles) {
   for (std::size_t n = 0; n < driver_names(); ++n) {
     const Address function = driver_function(driver_name_at(n));
     if (function == nullptr) continue;
-    using Any = int (*)(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                        std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                        std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                        std::uint64_t, std::uint64_t);
+    using Any =
+        int (*)(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t);
     SCOPED_TRACE(driver_name_at(n));
-    const int status =
-        reinterpret_cast<Any>(function)(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    const int status = reinterpret_cast<Any>(function)(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     EXPECT_FALSE(driver_name(static_cast<Status>(status)).empty()) << "status " << status;
     begin();
   }
@@ -220,7 +219,8 @@ TEST_F(DriverApi, VariablesOfModulesHaveAddresses) {
   EXPECT_EQ(words(total, 1)[0], 100U);
   EXPECT_EQ(call("cuModuleGetGlobal_v2", &total, &bytes, loaded, "none"), Status::symbol_not_found);
   const std::uint32_t five = 5;
-  EXPECT_EQ(call("cuMemcpyHtoD_v2", factor, static_cast<const void*>(&five), std::size_t{4}), Status::success);
+  EXPECT_EQ(call("cuMemcpyHtoD_v2", factor, static_cast<const void*>(&five), std::size_t{4}),
+            Status::success);
   ASSERT_EQ(call("cuModuleGetFunction", &function, loaded, "scale"), Status::success);
   std::uint16_t add = 0;
   std::uint32_t by = 1;
@@ -281,12 +281,13 @@ TEST_F(DriverApi, LinkedTextsCanBeCopiedAndLoaded) {
   begin();
   void *state = nullptr, *image = nullptr, *loaded = nullptr, *function = nullptr;
   std::size_t bytes = 0;
-  ASSERT_EQ(call("cuLinkCreate_v2", 0U, static_cast<const int*>(nullptr), static_cast<void**>(nullptr), &state),
-            Status::success);
+  ASSERT_EQ(
+      call("cuLinkCreate_v2", 0U, static_cast<const int*>(nullptr), static_cast<void**>(nullptr), &state),
+      Status::success);
   EXPECT_EQ(call("cuLinkComplete", state, &image, &bytes), Status::invalid_value) << "of nothing";
   for (const char* text : {kCaller, kCallee})
-    EXPECT_EQ(call("cuLinkAddData_v2", state, 1, static_cast<const void*>(text), std::strlen(text), "part", 0U,
-                   static_cast<const int*>(nullptr), static_cast<void**>(nullptr)),
+    EXPECT_EQ(call("cuLinkAddData_v2", state, 1, static_cast<const void*>(text), std::strlen(text), "part",
+                   0U, static_cast<const int*>(nullptr), static_cast<void**>(nullptr)),
               Status::success);
   ASSERT_EQ(call("cuLinkComplete", state, &image, &bytes), Status::success);
   const std::vector<char> copy(static_cast<char*>(image), static_cast<char*>(image) + bytes);
@@ -309,15 +310,17 @@ TEST_F(DriverApi, BlocksAreMappedWhereTheProgramLikes) {
   AccessDescription access{{1, 0}, 3};
   const auto reserve = [](std::uint64_t bytes) {
     std::uint64_t address = 0;
-    EXPECT_EQ(call("cuMemAddressReserve", &address, bytes, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}),
-              Status::success);
+    EXPECT_EQ(
+        call("cuMemAddressReserve", &address, bytes, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}),
+        Status::success);
     return address;
   };
   const auto map = [](std::uint64_t at, std::uint64_t bytes, std::uint64_t block) {
     return call("cuMemMap", at, bytes, std::uint64_t{0}, block, std::uint64_t{0});
   };
   const auto allow = [&access](std::uint64_t at, std::uint64_t bytes) {
-    return call("cuMemSetAccess", at, bytes, static_cast<const AccessDescription*>(&access), std::uint64_t{1});
+    return call("cuMemSetAccess", at, bytes, static_cast<const AccessDescription*>(&access),
+                std::uint64_t{1});
   };
   std::size_t before = 0, after = 0, total = 0;
   EXPECT_EQ(call("cuMemGetInfo_v2", &before, &total), Status::success);
@@ -377,7 +380,8 @@ TEST_F(DriverApi, StreamsWriteValuesAndWaitForThem) {
   first = 1;
   EXPECT_EQ(call("cuStreamSynchronize", stream), Status::success);
   EXPECT_EQ(host[1], 5U);
-  EXPECT_EQ(call("cuStreamWaitValue32_v2", stream, std::uint64_t{address + 64}, 0U, 0U), Status::invalid_value);
+  EXPECT_EQ(call("cuStreamWaitValue32_v2", stream, std::uint64_t{address + 64}, 0U, 0U),
+            Status::invalid_value);
   EXPECT_EQ(call("cuStreamWaitValue32_v2", stream, std::uint64_t{address}, 0U, 4U), Status::invalid_value);
 }
 
@@ -436,7 +440,8 @@ TEST_F(DriverApi, TensorMapsAreThoseThatCopiesGoBy) {
             Status::success);
   EXPECT_EQ(TensorMap::decode(bytes)->address, 0x310000000000ULL);
   bytes[125] ^= 1;
-  EXPECT_EQ(call("cuTensorMapReplaceAddress", static_cast<void*>(bytes.data()), tensor), Status::invalid_value);
+  EXPECT_EQ(call("cuTensorMapReplaceAddress", static_cast<void*>(bytes.data()), tensor),
+            Status::invalid_value);
 }
 
 TEST_F(DriverApi, PointersTellWhatTheyLeadTo) {
@@ -453,7 +458,8 @@ TEST_F(DriverApi, PointersTellWhatTheyLeadTo) {
             Status::success);
   EXPECT_EQ(start, address);
   EXPECT_EQ(bytes, 1000U);
-  EXPECT_EQ(call("cuPointerGetAttribute", static_cast<void*>(&type), 2, address + 1000), Status::invalid_value);
+  EXPECT_EQ(call("cuPointerGetAttribute", static_cast<void*>(&type), 2, address + 1000),
+            Status::invalid_value);
   EXPECT_EQ(call("cuPointerGetAttributes", 3U, static_cast<const int*>(attributes), static_cast<void**>(to),
                  reinterpret_cast<std::uintptr_t>(&start)),
             Status::success);
@@ -502,8 +508,8 @@ TEST(VirtualMemory, KeepsItsBooks) {
   constexpr unsigned kSteps = 16;
   const std::uint64_t base = memory.reserve(kSteps * kStep, 0, 0);
   ASSERT_NE(base, 0U);
-  std::vector<MemoryBlock*> twin(kSteps, nullptr);   // that a step belongs to
-  std::vector<unsigned> first(kSteps, 0);            // where it begins
+  std::vector<MemoryBlock*> twin(kSteps, nullptr);  // that a step belongs to
+  std::vector<unsigned> first(kSteps, 0);           // where it begins
   for (unsigned n = 0; n < 2000; ++n) {
     const auto at = static_cast<unsigned>(random() % kSteps);
     const auto steps = static_cast<unsigned>(1 + random() % 4);

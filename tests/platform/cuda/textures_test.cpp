@@ -316,7 +316,7 @@ TEST_F(CudaTextures, ViewsAreOfSomeLevelsAndLayers) {
   how.mip_filter = how.filter = 0;
   ASSERT_EQ(texture(handle, resource, how, &view), kOk);
   ASSERT_EQ(module.run("read_2d_int", AbiDim3(Dim3{16, 1, 1}), handle, out, 0.5F, 0.0F, 0.5F), kOk);
-  EXPECT_EQ(static_cast<const std::int32_t*>(out)[0], 0x40000000) << "bits of 2.0";
+  EXPECT_EQ(static_cast<const std::int32_t*>(out)[0], 0x3F800000) << "bits of 1.0";
   EXPECT_EQ(destroy_texture(handle), kOk);
   EXPECT_EQ(named<int(void*)>("cudaFreeMipmappedArray")(whole), kOk);
 }
@@ -427,6 +427,8 @@ TEST_F(CudaTextures, ATextureThatIsGoneIsAFault) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(module.run("read_2d", AbiDim3(Dim3{16, 1, 1}), gone, out, 0.0F, 1.0F, 0.0F), kIllegalAddress);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("handle of no texture"));
+  EXPECT_EQ(named<int()>("cudaDeviceReset")(), kOk);
+  EXPECT_EQ(destroy_texture(other), kInvalidValue) << "that takes them all away";
 }
 
 TEST_F(CudaTextures, AFaultNamesTheSurface) {
@@ -438,6 +440,7 @@ TEST_F(CudaTextures, AFaultNamesTheSurface) {
   EXPECT_EQ(module.run("write_2d", AbiDim3(Dim3{16, 4, 1}), handle), kIllegalAddress);
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
               testing::HasSubstr("row 3 of the surface of 16 by 3 elements"));
+  EXPECT_EQ(named<int()>("cudaDeviceReset")(), kOk);
 }
 
 }  // namespace textures_test
