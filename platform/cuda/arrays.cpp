@@ -7,6 +7,7 @@
 
 #include "platform/cuda/device_properties.h"
 #include "rtl_models/base/types.h"
+#include "platform/cuda/shortcomings.h"
 
 namespace warpline::cuda {
 namespace {
@@ -95,7 +96,7 @@ std::optional<TextureFilter> filter_of(std::int32_t number) {
 }  // namespace
 
 Status Arrays::refuse(const char* what) const {
-  machine_.tell(std::string(what) + " are not modelled");
+  Shortcomings::instance().note(what, std::string(what) + " are not modelled");
   return Status::not_supported;
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "platform/cuda/measuring.h"
 #include "platform/cuda/program_file.h"
 
 namespace warpline::cuda {
@@ -107,6 +108,11 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
   plan.environment.push_back(fmt::format("{}={}", environment::kSettings, fmt::join(request.sets, "\n")));
   plan.environment.push_back(fmt::format(
       "{}={}", environment::kReport, request.report.empty() ? "" : fs::absolute(request.report).string()));
+  if (request.fast_forward) plan.environment.push_back(fmt::format("{}=1", environment::kFastForward));
+  Measuring measuring;
+  for (const std::string& text : request.measure)
+    if (Diagnostics faults = measuring.include(text); !faults.empty()) return faults;
+  plan.environment.push_back(fmt::format("{}={}", environment::kMeasure, fmt::join(request.measure, "\n")));
   if (request.children) plan.environment.push_back(fmt::format("{}=1", environment::kChildren));
   return plan;
 }
@@ -125,6 +131,7 @@ std::string become(const ExecRequest& request, const ExecPlan& plan) {
                                 before == nullptr ? "" : before));
   // For libraries that are loaded later on.
   const char* const path = std::getenv("LD_LIBRARY_PATH");
+  set(environment::kPathBefore, path == nullptr ? "" : path);
   const std::string folder = fs::path(plan.preload.front()).parent_path().string();
   set("LD_LIBRARY_PATH", folder + (path == nullptr ? "" : std::string(":") + path));
   std::vector<char*> words;

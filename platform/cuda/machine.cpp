@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "platform/cuda/arrays.h"
+#include "platform/cuda/shortcomings.h"
 #include "platform/launch/launched_grids.h"
 #include "platform/machine/gpu_memories.h"
 #include "rtl_models/base/text.h"
@@ -24,7 +25,7 @@ constexpr Cycle kPause = 20'000;
 constexpr std::uint64_t kWorkspaceBytes = 8;
 constexpr std::uint64_t kPage = 4096;
 
-RunOptions options() {
+RunOptions run_options() {
   RunOptions o;
   o.in_process = true;
   return o;
@@ -89,9 +90,10 @@ std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t pi
 
 }  // namespace
 
-Machine::Machine(const GpuConfig& config)
+Machine::Machine(const GpuConfig& config, MachineOptions options)
     : config_(config),
-      platform_(config_, options()),
+      options_(std::move(options)),
+      platform_(config_, run_options()),
       schedule_(config.gpus, 2),
       arrays_(std::make_unique<Arrays>(*this)) {
   platform_.build();
@@ -112,7 +114,7 @@ void Machine::tell(const std::string& line) {
     const std::lock_guard lock(mutex_);
     if (!told_.insert(line).second) return;
   }
-  std::fputs(("warpline: " + line + (line.back() == '\n' ? "" : "\n")).c_str(), stderr);
+  say(line);
 }
 
 // ---- Memory
@@ -136,7 +138,7 @@ Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32
     take();
   }
   if (address == 0) {
-    tell(fmt::format(
+    Shortcomings::instance().note("memory: more than there is", fmt::format(
         "out of memory: {} of {} are asked for; a GPU has {} (vidmem_bytes), the host {} (sysmem_bytes)",
         counted(bytes, "byte"), kind == Allocation::Kind::host ? "host memory" : "GPU memory",
         config_.vidmem_bytes, config_.sysmem_bytes));
@@ -408,7 +410,7 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
   done.duration_ns = copy_ns(c.kind, bytes);
   static constexpr const char* kNames[] = {"copy within the host", "copy to the GPU", "copy to the host",
                                            "copy within the GPU"};
-  done.record = WorkRecord{kNames[static_cast<unsigned>(c.kind)], false, 0, {}, 0, bytes};
+  done.record = WorkRecord{kNames[static_cast<unsigned>(c.kind)], false, 0, {}, 0, bytes, true, {}};
   return done;
 }
 
@@ -448,7 +450,7 @@ Machine::Done Machine::perform_fill(const FillRequest& f) {
   }
   Done done;
   done.duration_ns = copy_ns(CopyKind::device_to_device, row_bytes * f.height) / 2;
-  done.record = WorkRecord{"fill", false, 0, {}, 0, row_bytes * f.height};
+  done.record = WorkRecord{"fill", false, 0, {}, 0, row_bytes * f.height, true, {}};
   return done;
 }
 
@@ -567,7 +569,7 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
       return failed->second;
   }
   const auto fail = [&](const Diagnostics& faults, Status status) {
-    for (const Diagnostic& d : faults) tell(d.text());
+    for (const Diagnostic& d : faults) Shortcomings::instance().note("code for this GPU", d.text());
     const std::lock_guard lock(mutex_);
     for (const Diagnostic& d : faults) library.fault_text += d.text() + "\n";
     library.failed[device] = status;
@@ -662,7 +664,7 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
   if (grid.entry == nullptr) return Status::invalid_device_function;
   if (!grid.entry->refused.empty()) {
     for (const Diagnostic& d : grid.entry->refused) tell(d.text());
-    tell("kernel " + grid.entry->name + " cannot be run");
+    Shortcomings::instance().note("kernel " + grid.entry->name, "kernel " + grid.entry->name + " cannot be run");
     return Status::not_supported;
   }
   if (const Status s = check_shape(request.shape, *request.function, *grid.entry); s != Status::success)
@@ -710,7 +712,8 @@ Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {
   platform_.load(kernel->info(), grid.device);
   const std::vector<std::string> refusals = platform_.refusals(kernel->info(), grid.device);
   for (const std::string& why : refusals)
-    tell("kernel " + grid.entry->name + " cannot run on this GPU: " + why);
+    Shortcomings::instance().note("kernel " + grid.entry->name,
+                                  "kernel " + grid.entry->name + " cannot run on this GPU: " + why);
   if (refusals.empty()) return Status::success;
   return r.cooperative ? Status::cooperative_launch_too_large : Status::launch_out_of_resources;
 }
@@ -726,6 +729,13 @@ Machine::Done Machine::run_grid(const Grid& grid) {
     return done;
   }
   grid.module->lay_constants();
+  const bool timed = options_.measuring.takes(grid.entry->name);
+  if (timed == loose_) {
+    loose_ = !timed;
+    platform_.set_loose(loose_);
+  }
+  CounterTable::Values before;
+  if (options_.counts) before = read_counters();
   platform_.begin_run();
   platform_.on_progress(kPause, [&](double) {
     hold.let_others();
@@ -749,8 +759,13 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   }
   note_faults(grid.entry->name, result);
   done.duration_ns = platform_.time_ns(result.cycles);
-  done.record = WorkRecord{grid.entry->name, true, grid.device, {}, result.cycles, 0};
+  done.record = WorkRecord{grid.entry->name, true, grid.device, {}, result.cycles, 0, timed, {}};
+  if (options_.counts) done.record->counted = CounterTable::changes(read_counters(), before);
   return done;
+}
+
+CounterTable::Values Machine::read_counters() {
+  return table_.read([this](CounterVisitor& v) { platform_.visit(v); });
 }
 
 void Machine::take_printed() {

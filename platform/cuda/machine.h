@@ -17,11 +17,13 @@
 #include "platform/cuda/executor.h"
 #include "platform/cuda/graph.h"
 #include "platform/cuda/operation.h"
+#include "platform/cuda/measuring.h"
 #include "platform/cuda/module_on_device.h"
 #include "platform/cuda/schedule.h"
 #include "platform/cuda/status.h"
 #include "platform/cuda/virtual_memory.h"
 #include "platform/machine/gpu_platform.h"
+#include "platform/report/run_statistics.h"
 
 namespace warpline::cuda {
 
@@ -74,13 +76,21 @@ struct WorkRecord {
   Span time;
   Cycle cycles = 0;
   std::uint64_t bytes = 0;  ///< copied
+  bool timed = true;        ///< of a grid: it was not run loosely timed
+  CounterTable::Changes counted;  ///< of a grid, if that was asked for
+};
+
+/// How a machine is to run a program's grids.
+struct MachineOptions {
+  Measuring measuring = Measuring(false);
+  bool counts = false;  ///< each grid's record has what it counted
 };
 
 /// The GPUs of a process, and what its calls of CUDA have made of them. Both APIs are thin layers over it.
 /// All calls may come from any thread.
 class Machine {
  public:
-  explicit Machine(const GpuConfig& config);
+  explicit Machine(const GpuConfig& config, MachineOptions options = MachineOptions());
   ~Machine();
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -211,6 +221,8 @@ class Machine {
   void tell(const std::string& line);
   /// What a kernel has done wrong: it stays. success: nothing.
   [[nodiscard]] Status fault();
+  /// Names and meaning of the counters in records.
+  [[nodiscard]] const CounterTable& counters() const { return table_; }
   /// Ends what is under way, and hands over what was done.
   std::vector<WorkRecord> finish();
 
@@ -237,6 +249,7 @@ class Machine {
   Status make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel);
   /// Gives memory back that a node of a graph allocated, when nobody has it any more.
   std::shared_ptr<void> memory_of_graph(std::uint64_t address);
+  [[nodiscard]] CounterTable::Values read_counters();
   void take_printed();
   void note_faults(const std::string& kernel, const LaunchResult& result);
   Done run_grid(const Grid& grid);
@@ -245,10 +258,13 @@ class Machine {
   [[nodiscard]] bool is_place_of_value(std::uint64_t address, unsigned bytes);
 
   const GpuConfig config_;
+  MachineOptions options_;  ///< used on the executor's thread
   GpuPlatform platform_;
   Executor::Shared platform_use_;   ///< guards platform_, and what lies on it
   DeviceMemory device_memory_;      ///< likewise
   std::unique_ptr<Kernel> kernel_;  ///< the last one, whose program SMs keep until the next starts
+  CounterTable table_;              ///< likewise
+  bool loose_ = false;              ///< likewise: grids run loosely timed
   std::uint64_t grids_ = 0;
   std::map<unsigned, std::uint64_t> workspaces_;  ///< of cooperative grids, by device
 

@@ -12,6 +12,7 @@
 #include "platform/cuda/fat_binary_source.h"
 #include "platform/cuda/launcher.h"
 #include "platform/cuda/report.h"
+#include "platform/cuda/shortcomings.h"
 
 namespace warpline::cuda {
 namespace {
@@ -91,9 +92,7 @@ Machine* Process::machine() {
   if (machine_ != nullptr && owner_ != getpid()) {
     static bool told = false;
     if (!std::exchange(told, true))
-      std::fputs(
-          "warpline: this process was forked after the first call of CUDA: its GPUs stay with its parent\n",
-          stderr);
+      say("this process was forked after the first call of CUDA: its GPUs stay with its parent");
     return nullptr;
   }
   if (tried_) return machine_.get();
@@ -101,13 +100,18 @@ Machine* Process::machine() {
   const Result<GpuConfig> config =
       load_gpu(value_of(environment::kGpu, "a100"), lines_of(value_of(environment::kSettings, "")));
   if (!config.ok()) {
-    for (const Diagnostic& d : config.faults()) std::fputs(("warpline: " + d.text() + "\n").c_str(), stderr);
+    for (const Diagnostic& d : config.faults()) say(d.text());
     return nullptr;
   }
   try {
-    machine_ = std::make_unique<Machine>(config.value());
+    MachineOptions options;
+    options.measuring = Measuring(std::getenv(environment::kFastForward) != nullptr);
+    for (const std::string& text : lines_of(value_of(environment::kMeasure, "")))
+      for (const Diagnostic& d : options.measuring.include(text)) say(d.text());
+    options.counts = !value_of(environment::kReport, "").empty();
+    machine_ = std::make_unique<Machine>(config.value(), std::move(options));
   } catch (const std::bad_alloc&) {
-    std::fputs("warpline: the host has no room for the GPU's memory (vidmem_bytes, sysmem_bytes)\n", stderr);
+    say("the host has no room for the GPU's memory (vidmem_bytes, sysmem_bytes)");
     return nullptr;
   }
   owner_ = getpid();
@@ -184,8 +188,9 @@ void Process::end() {
   }
   const std::vector<WorkRecord> records = machine_->finish();
   if (const std::string path = value_of(environment::kReport, ""); !path.empty())
-    if (const std::string why = write_report(path, machine_->config(), records); !why.empty())
-      std::fputs(("warpline: report " + path + ": " + why + "\n").c_str(), stderr);
+    if (const std::string why = write_report(path, *machine_, records); !why.empty())
+      say("report " + path + ": " + why);
+  if (const std::string summary = Shortcomings::instance().summary(); !summary.empty()) say(summary);
 }
 
 }  // namespace warpline::cuda

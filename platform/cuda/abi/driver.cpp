@@ -1,16 +1,13 @@
 #include "platform/cuda/abi/driver.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <iterator>
-#include <mutex>
-#include <set>
 #include <utility>
 
 #include "platform/cuda/abi/driver_calls.h"
+#include "platform/cuda/shortcomings.h"
 
 namespace warpline::cuda {
 namespace driver {
@@ -31,16 +28,12 @@ const Functions& functions_by_name() {
 constexpr std::string_view kNames[] = {
 #include "driver_names.inc"
 };
-std::atomic<bool> refused[std::size(kNames)];
 std::atomic<bool> initialised{false};
 
 template <std::size_t number>
 int refuse_name() {
-  if (!refused[number].exchange(true))
-    std::fputs(
-        fmt::format("warpline: {} is not modelled: it returns CUDA_ERROR_NOT_SUPPORTED\n", kNames[number])
-            .c_str(),
-        stderr);
+  const std::string name(kNames[number]);
+  Shortcomings::instance().note(name, name + " is not modelled: it returns CUDA_ERROR_NOT_SUPPORTED");
   return result(Status::not_supported);
 }
 
@@ -203,11 +196,7 @@ void set_initialised() {
 }
 
 Status refuse(const std::string& what) {
-  static std::mutex mutex;
-  static std::set<std::string> told;
-  const std::lock_guard lock(mutex);
-  if (told.insert(what).second)
-    std::fputs(("warpline: " + what + ": CUDA_ERROR_NOT_SUPPORTED\n").c_str(), stderr);
+  Shortcomings::instance().note(what, what + ": CUDA_ERROR_NOT_SUPPORTED");
   return Status::not_supported;
 }
 

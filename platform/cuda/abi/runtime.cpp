@@ -1,13 +1,11 @@
 #include "platform/cuda/abi/runtime.h"
 
-#include <fmt/format.h>
-
-#include <atomic>
-#include <cstdio>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "platform/cuda/abi/runtime_calls.h"
+#include "platform/cuda/shortcomings.h"
 
 namespace warpline::cuda {
 namespace runtime {
@@ -31,14 +29,11 @@ constexpr std::string_view kNames[] = {
 #include "runtime_names.inc"
 #include "older_runtime_names.inc"
 };
-std::atomic<bool> refused[std::size(kNames)];
 
 template <std::size_t number>
 int refuse() {
-  if (!refused[number].exchange(true))
-    std::fputs(fmt::format("warpline: {} is not modelled: it returns cudaErrorNotSupported\n", kNames[number])
-                   .c_str(),
-               stderr);
+  const std::string name(kNames[number]);
+  Shortcomings::instance().note(name, name + " is not modelled: it returns cudaErrorNotSupported");
   return noted(Status::not_supported);
 }
 

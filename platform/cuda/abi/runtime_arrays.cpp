@@ -2,6 +2,7 @@
 
 #include "platform/cuda/abi/runtime_calls.h"
 #include "platform/cuda/arrays.h"
+#include "platform/cuda/shortcomings.h"
 
 namespace warpline::cuda::runtime {
 namespace {
@@ -23,7 +24,7 @@ int with_shape(void** array, const ChannelDescription* description, const Extent
     const char* named = nullptr;
     const auto format = format_of(*description, named);
     if (named != nullptr) {
-      m.tell(std::string(named) + " are not modelled");
+      Shortcomings::instance().note(named, std::string(named) + " are not modelled");
       return Status::not_supported;
     }
     if (!format) return Status::invalid_channel_descriptor;

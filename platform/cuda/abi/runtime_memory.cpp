@@ -78,20 +78,6 @@ int cudaStreamAttachMemAsync(void* stream, void* pointer, std::size_t, unsigned 
   });
 }
 
-int cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
-                        void* stream) {
-  return with_device(to_device, [&](Machine& m) {
-    if (from_device < 0 || static_cast<unsigned>(from_device) >= m.devices()) return Status::invalid_device;
-    Stream* const s = stream_of(m, stream);
-    if (s == nullptr) return Status::invalid_resource_handle;
-    return m.copy({address_of(to), address_of(from), bytes, 1, bytes, bytes, CopyKind::by_address}, *s, true);
-  });
-}
-
-int cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
-  return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, nullptr);
-}
-
 int cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   constexpr std::size_t kPitch = 512;
   *pitch = (width + kPitch - 1) / kPitch * kPitch;
@@ -274,8 +260,6 @@ void add_memory(Functions& f) {
   WARPLINE_ADD(f, cudaMemPrefetchAsync);
   WARPLINE_ADD(f, cudaMemAdvise);
   WARPLINE_ADD(f, cudaStreamAttachMemAsync);
-  WARPLINE_ADD(f, cudaMemcpyPeerAsync);
-  WARPLINE_ADD(f, cudaMemcpyPeer);
   WARPLINE_ADD(f, cudaMallocPitch);
   WARPLINE_ADD(f, cudaFree);
   WARPLINE_ADD(f, cudaFreeHost);

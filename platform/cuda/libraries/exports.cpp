@@ -21,17 +21,24 @@ __attribute__((constructor(101))) void fill_driver_table() {
   }
 }
 
-/// Preloading was meant for this program, and not for those that it starts.
+/// Gives a variable of the environment the value that it had before the launcher's, which is kept in another.
+void restore(const char* name, const char* before) {
+  const char* const value = std::getenv(before);
+  if (value == nullptr) return;
+  if (*value == '\0') {
+    unsetenv(name);
+  } else {
+    setenv(name, std::string(value).c_str(), 1);
+  }
+  unsetenv(before);
+}
+
+/// Our libraries were meant for this program, and not for those that it starts.
 void restore_environment() {
   namespace environment = warpline::cuda::environment;
-  const char* const before = std::getenv(environment::kPreloadBefore);
-  if (before == nullptr || std::getenv(environment::kChildren) != nullptr) return;
-  if (*before == '\0') {
-    unsetenv("LD_PRELOAD");
-  } else {
-    setenv("LD_PRELOAD", std::string(before).c_str(), 1);
-  }
-  unsetenv(environment::kPreloadBefore);
+  if (std::getenv(environment::kChildren) != nullptr) return;
+  restore("LD_PRELOAD", environment::kPreloadBefore);
+  restore("LD_LIBRARY_PATH", environment::kPathBefore);
 }
 
 /// Before constructors of the program register its kernels.

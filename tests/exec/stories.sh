@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# stories.sh STORY WARPLINE PROGRAM SOURCE_FOLDER: what `warpline exec` does with a program that registers its own code, whatever becomes
+# of it.
+set -euo pipefail
+story=$1 warpline=$2 program=$3 source=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+run() { timeout 120 "$warpline" exec --gpu mini --set compute_capability=80 "$@"; }
+fail() { echo "$*"; [ ! -f err ] || cat err; exit 1; }
+# expect STATUS COMMAND...: its streams go to `out` and `err`.
+expect() {
+  local wanted=$1 status=0
+  shift
+  "$@" >out 2>err || status=$?
+  [ $status = "$wanted" ] || fail "exit status $status, not $wanted: $*"
+}
+has() { grep -qF -- "$2" "$1" || fail "\"$2\" is not in $1: $(cat "$1")"; }
+
+case $story in
+  registered)
+    expect 0 run -- "$program"
+    [ "$(cat out)" = PASSED ] && [ ! -s err ] || fail "it says more than PASSED"
+    ;;
+  threads) expect 0 run -- "$program" threads ;;
+  forks)
+    expect 0 run -- "$program" forks
+    has err "this process was forked after the first call of CUDA"
+    ;;
+  children)
+    # The library that the program is linked with is found by the loader, as it would be without us.
+    expect 1 run -- "$program" self
+    expect 0 run --children -- "$program" self
+    has out PASSED
+    ;;
+  exits)
+    expect 7 run --report report.json -- "$program" exits
+    python3 -c "import json; json.load(open('report.json'))" || fail "the report is no JSON"
+    ;;
+  killed)
+    expect 137 run --report report.json -- "$program" killed
+    [ ! -e report.json ] || fail "a report was written of a program that was killed"
+    ;;
+  errors)
+    expect 2 run -- ./nothing
+    has err "there is no such program"
+    printf '#!/bin/sh\nexec "$@"\n' >script
+    chmod +x script
+    expect 2 run -- ./script "$program"
+    has err "--children"
+    expect 0 run --children -- ./script "$program"
+    expect 2 "$warpline" exec --gpu nothing -- "$program"
+    expect 2 run --measure add:0 -- "$program"
+    has err "from 1 on"
+    expect 0 run -- "$program" lacks
+    has err "cudaIpcGetMemHandle is not modelled"
+    has err "2 x  cudaIpcGetMemHandle"
+    has err "out of memory"
+    # Code for a newer GPU only.
+    expect 1 "$warpline" exec --gpu mini --set compute_capability=75 -- "$program"
+    has err "sm_80"
+    ;;
+  report)
+    expect 0 run --report out/report.json -- "$program"
+    python3 - <<'P' || fail "the report is not as it should be"
+import json
+r = json.load(open("out/report.json"))
+k = r["kernels"]
+assert len(k) == 1 and k[0]["name"] == "add" and k[0]["launches"] == 2 and k[0]["timed"] == 2
+assert k[0]["cycles"] > 0 and k[0]["time_ns"] > 0 and k[0]["counters"]["sm.warp_instructions"] > 0
+assert [w["name"] for w in r["work"]] == ["fill", "add", "add", "copy to the host"]
+assert all(a["end_ns"] <= b["begin_ns"] for a, b in zip(r["work"], r["work"][1:]))
+assert r["not_given"] == {}
+P
+    expect 0 run --report /proc/none/report.json -- "$program"
+    has err "report /proc/none/report.json"
+    ;;
+  measures)
+    expect 0 run --report report.json --measure add:1 -- "$program"
+    python3 -c "import json; k = json.load(open('report.json'))['kernels'][0]; assert (k['launches'], k['timed']) == (2, 1)" ||
+      fail "not one of two grids was timed"
+    expect 0 run --report report.json --fast-forward -- "$program"
+    python3 -c "import json; k = json.load(open('report.json'))['kernels'][0]; assert k['timed'] == 0" || fail "a grid was timed"
+    ;;
+  older_toolkits)
+    # What programs of toolkits 11 and 12 ask for, after public descriptions: every name, under its version.
+    folder=$(dirname "$(dirname "$(dirname "$warpline")")")/cuda
+    for version in 11.0 12 13; do
+      library=$folder/libcudart.so.$version
+      readelf -d "$library" | grep -qF "[libcudart.so.$version]" || fail "$library has another soname"
+      readelf -W --dyn-syms "$library" | grep -q " cudaMalloc@@libcudart.so.$version" || fail "$library: no cudaMalloc"
+      while read -r name; do
+        readelf -W --dyn-syms "$library" | grep -q " $name@@" || fail "$library: no $name"
+      done < <(shuf -n 10 --random-source=<(yes) "$source/platform/cuda/abi/runtime_names.txt")
+    done
+    readelf -W --dyn-syms "$folder/libcudart.so.12" | grep -q " cudaGetDeviceProperties_v2@@libcudart.so.12" || fail "no second version"
+    ;;
+  *) fail "no such story: $story" ;;
+esac
