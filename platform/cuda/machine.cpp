@@ -357,12 +357,13 @@ Status Machine::check(CopyRequest& c) {
     return Status::invalid_value;
   c.kind = is_device(to) ? (is_device(from) ? CopyKind::device_to_device : CopyKind::host_to_device)
                          : (is_device(from) ? CopyKind::device_to_host : CopyKind::host_to_host);
+  c.between_gpus = only_device(to) && only_device(from) && to->device != from->device;
   return Status::success;
 }
 
 Status Machine::copy(const CopyRequest& request, Stream& stream, bool asynchronous) {
   if (const Status s = fault(); s != Status::success) return s;
-  if (request.bytes() == 0) return Status::success;
+  if (request.width == 0 || request.height == 0 || request.depth == 0) return Status::success;
   CopyRequest c = request;
   if (const Status s = check(c); s != Status::success) return s;
   const bool all_ours = allocation_of(c.to) && allocation_of(c.from);
@@ -403,14 +404,15 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
     }
   }
   Done done;
-  done.engine = c.kind == CopyKind::host_to_device   ? Engine::copy_in
-                : c.kind == CopyKind::device_to_host ? Engine::copy_out
-                                                     : Engine::none;
+  done.engine = c.kind == CopyKind::host_to_device                     ? Engine::copy_in
+                : c.kind == CopyKind::device_to_host || c.between_gpus ? Engine::copy_out
+                                                                       : Engine::none;
   const std::uint64_t bytes = c.bytes();
-  done.duration_ns = copy_ns(c.kind, bytes);
+  done.duration_ns = copy_ns(c.between_gpus ? CopyKind::device_to_host : c.kind, bytes);
   static constexpr const char* kNames[] = {"copy within the host", "copy to the GPU", "copy to the host",
                                            "copy within the GPU"};
-  done.record = WorkRecord{kNames[static_cast<unsigned>(c.kind)], false, 0, {}, 0, bytes, true, {}};
+  const char* const name = c.between_gpus ? "copy between GPUs" : kNames[static_cast<unsigned>(c.kind)];
+  done.record = WorkRecord{name, false, 0, {}, 0, bytes, true, {}};
   return done;
 }
 

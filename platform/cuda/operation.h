@@ -50,6 +50,8 @@ struct CopyRequest {
   std::uint64_t width = 0, height = 1, to_pitch = 0, from_pitch = 0;
   CopyKind kind = CopyKind::by_address;
   std::uint64_t depth = 1, to_slice_pitch = 0, from_slice_pitch = 0;
+  bool between_gpus =
+      false;  ///< from the memory of one to that of another: over the link; found by Machine::check()
 
   [[nodiscard]] std::uint64_t bytes() const { return width * height * depth; }
   /// Whether it is of a size that memory has, so that none of these overflows.

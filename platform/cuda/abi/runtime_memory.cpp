@@ -79,6 +79,7 @@ int cudaStreamAttachMemAsync(void* stream, void* pointer, std::size_t, unsigned 
 }
 
 int cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+  if (pitch == nullptr) return noted(Status::invalid_value);
   constexpr std::size_t kPitch = 512;
   *pitch = (width + kPitch - 1) / kPitch * kPitch;
   return allocate(Kind::device, pointer, *pitch * height, 0);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "platform/config/load_gpu.h"
 #include "tests/platform/cuda/called_by_name.h"
 #include "tests/support/environment.h"
 
@@ -401,6 +402,72 @@ TEST_F(CudaArrays, WrongCopiesAreErrors) {
       << "an array's memory is no pointer";
   EXPECT_EQ(release(array), kOk);
   EXPECT_EQ(release(bytes), kOk);
+}
+
+TEST_F(CudaArrays, NodesOfGraphsCopyToThem) {
+  void *array = nullptr, *graph = nullptr, *node = nullptr, *exec = nullptr;
+  ASSERT_EQ(make(array, kFloat, {8, 4, 3}), kOk);
+  std::vector<float> content(96), got(96);
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<float>(i);
+  CopyParameters p;
+  p.from = {content.data(), 32, 8, 4};
+  p.to_array = array;
+  p.extent = {8, 4, 3};
+  p.kind = kToDevice;
+  ASSERT_EQ(named<int(void**, unsigned)>("cudaGraphCreate")(&graph, 0), kOk);
+  const auto add =
+      named<int(void**, void*, void* const*, std::size_t, const CopyParameters*)>("cudaGraphAddMemcpyNode");
+  ASSERT_EQ(add(&node, graph, nullptr, 0, &p), kOk);
+  CopyParameters same;
+  EXPECT_EQ(named<int(void*, CopyParameters*)>("cudaGraphMemcpyNodeGetParams")(node, &same), kOk);
+  EXPECT_EQ(std::memcmp(&same, &p, sizeof p), 0);
+  p.extent.depth = 4;
+  EXPECT_EQ(add(&node, graph, nullptr, 0, &p), kInvalidValue) << "deeper than the array";
+  ASSERT_EQ(named<int(void**, void*, unsigned long long)>("cudaGraphInstantiate")(&exec, graph, 0), kOk);
+  content[50] = -1;  // which the launch is to see
+  ASSERT_EQ(named<int(void*, void*)>("cudaGraphLaunch")(exec, nullptr), kOk);
+  ASSERT_EQ(named<int()>("cudaDeviceSynchronize")(), kOk);
+  p = {};
+  p.from_array = array;
+  p.to = {got.data(), 32, 8, 4};
+  p.extent = {8, 4, 3};
+  p.kind = kToHost;
+  EXPECT_EQ(copy(p), kOk);
+  EXPECT_EQ(got, content);
+  EXPECT_EQ(named<int(void*)>("cudaGraphExecDestroy")(exec), kOk);
+  EXPECT_EQ(named<int(void*)>("cudaGraphDestroy")(graph), kOk);
+  EXPECT_EQ(release(array), kOk);
+}
+
+TEST(CudaPeers, CopiesBetweenGpusTakeTheLink) {
+  const Result<GpuConfig> config = load_gpu("mini", {"gpus=2"});
+  ASSERT_TRUE(config.ok());
+  Machine machine(config.value());
+  constexpr std::uint64_t kBytes = 100'000;
+  std::array<std::uint64_t, 3> memory{};
+  for (unsigned n = 0; n < 3; ++n)
+    ASSERT_EQ(machine.allocate(Allocation::Kind::device, kBytes, 0, n / 2, memory.at(n)), Status::success);
+  std::vector<std::uint8_t> bytes(kBytes), got(kBytes);
+  for (std::size_t i = 0; i < kBytes; ++i) bytes[i] = static_cast<std::uint8_t>(i * 7);
+  const auto copy_bytes = [&](std::uint64_t to, std::uint64_t from) {
+    CopyRequest c;
+    c.to = to;
+    c.from = from;
+    c.width = c.to_pitch = c.from_pitch = kBytes;
+    EXPECT_EQ(machine.copy(c, machine.default_stream(0), false), Status::success);
+  };
+  copy_bytes(memory[0], reinterpret_cast<std::uintptr_t>(bytes.data()));
+  copy_bytes(memory[1], memory[0]);
+  copy_bytes(memory[2], memory[1]);
+  copy_bytes(reinterpret_cast<std::uintptr_t>(got.data()), memory[2]);
+  EXPECT_EQ(got, bytes);
+  const std::vector<WorkRecord> done = machine.finish();
+  ASSERT_EQ(done.size(), 4U);
+  const auto ns = [&](std::size_t n) { return done[n].time.end_ns - done[n].time.begin_ns; };
+  EXPECT_EQ(done[1].name, "copy within the GPU");
+  EXPECT_EQ(done[2].name, "copy between GPUs");
+  EXPECT_DOUBLE_EQ(ns(2), ns(0));
+  EXPECT_NE(ns(2), ns(1));
 }
 
 }  // namespace arrays_test
