@@ -10,6 +10,7 @@
 #include "rtl_models/cache/read_only_cache_parameters.h"
 #include "rtl_models/crossbar/crossbar_parameters.h"
 #include "rtl_models/dram/dram_parameters.h"
+#include "rtl_models/gpu_switch/gpu_switch_parameters.h"
 #include "rtl_models/l1_lg/l1_lg_parameters.h"
 #include "rtl_models/l2/l2_parameters.h"
 #include "rtl_models/pcie/gpu_link/pcie_parameters.h"
@@ -41,7 +42,8 @@ struct WARPLINE_PUBLIC HopsParameters {
   HopParameters sm_l1_lg, sm_texture, sm_constant, sm_instruction;
   HopParameters l1_lg_crossbar, texture_crossbar, constant_crossbar, instruction_crossbar;
   HopParameters crossbar_l2, l2_dram, l2_pcie, pcie_crossbar, sm_crossbar;
-  HopParameters sm_network, network_sm;  ///< where GpuConfig::sm_network is present
+  HopParameters sm_network, network_sm;            ///< where GpuConfig::sm_network is present
+  HopParameters crossbar_switch, switch_crossbar;  ///< where GpuConfig::gpu_switch has any
   [[nodiscard]] Problems problems(const std::string& path) const;
   template <class F>
   void visit(F&& f) {
@@ -60,6 +62,9 @@ struct WARPLINE_PUBLIC HopsParameters {
     f("pcie_crossbar", pcie_crossbar, "PCIe link and crossbar, for requests from outside to video memory");
     f("sm_network", sm_network, "SM and the network between SMs, for what it asks of others");
     f("network_sm", network_sm, "network between SMs and an SM's shared memory, for what others ask of it");
+    f("crossbar_switch", crossbar_switch, "crossbar and a switch between GPUs, for multimem");
+    f("switch_crossbar", switch_crossbar,
+      "switch between GPUs and crossbar, for what multimem of all GPUs asks of this one's memory");
   }
 };
 
@@ -84,6 +89,7 @@ struct WARPLINE_PUBLIC GpuConfig {
   ClockParameters clocks;
   SmParameters sm;
   SmNetworkParameters sm_network;
+  GpuSwitchParameters gpu_switch;  ///< of the platform, whatever number of GPUs it has
   L1LgParameters l1_lg;
   ReadOnlyCacheParameters texture;
   ReadOnlyCacheParameters constant;
@@ -126,6 +132,7 @@ struct WARPLINE_PUBLIC GpuConfig {
     f("clocks", clocks, "clock domains");
     f("sm", sm, "streaming multiprocessor");
     f("sm_network", sm_network, "network between the SMs of a GPC");
+    f("gpu_switch", gpu_switch, "switches between GPUs, for multimem");
     f("l1_lg", l1_lg, "L1 local/global cache");
     f("texture", texture, "texture/non-coherent cache");
     f("constant", constant, "constant cache");

@@ -15,6 +15,10 @@ class Writer {
   Writer(const MemOp& op, const GpuConfig& gpu, Explanation& out) : op_(op), gpu_(gpu), out_(out) {}
 
   void write() {
+    if (op_.multimem) {
+      multimem();
+      return order();
+    }
     switch (op_.kind) {
       case MemKind::load:
       case MemKind::store:
@@ -70,6 +74,19 @@ class Writer {
         fmt::format("shared memory in {} banks of 4 bytes; lanes that need different words of one bank take "
                     "turns; no cache is involved",
                     gpu_.sm.shared_banks));
+  }
+
+  void multimem() {
+    const bool loads = op_.kind == MemKind::atomic;
+    coalesced();
+    add("L1 local/global", "passed by: it never has lines of several GPUs' memory");
+    add("switch",
+        loads ? "reads the sectors of every GPU's replica, and combines their elements in the order of the "
+                "GPUs' numbers when all have come"
+              : "one request for every GPU's replica, and an answer when all have answered");
+    add("L2", loads      ? "of each of those GPUs: serves the sectors as those of a load"
+              : stores() ? "of each of those GPUs: takes the bytes as those of a store"
+                         : "of each of those GPUs: performs the operation");
   }
 
   void mbarrier() {

@@ -167,6 +167,7 @@ Lowering bulk_copy(const MemOp& op) {
 
 Lowering lowering_of(const MemOp& op) {
   Lowering out;
+  if (op.multimem) return {{}, {"opcodes without public names"}};
   switch (op.kind) {
     case MemKind::load:
     case MemKind::store: out = access(op); break;

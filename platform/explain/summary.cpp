@@ -62,6 +62,7 @@ static_assert(std::size(kKinds) == static_cast<std::size_t>(MemKind::fill) + 1 &
 std::string summary_of(const MemOp& op) {
   const bool access = op.reads() || op.writes();
   std::string text = text_of(kKinds, op.kind);
+  if (op.multimem && op.kind == MemKind::atomic) text = "load and reduction";
   if (access && op.kind != MemKind::mbarrier) text = fmt::format("{} {}", strength_text(op), text);
   if (op.kind == MemKind::fence) text = fmt::format("{} fence", strength_text(op));
   text += text_of(kScopes, op.is_atomic() ? std::max(op.scope, Scope::gpu) : op.scope);
@@ -70,7 +71,7 @@ std::string summary_of(const MemOp& op) {
     text += fmt::format(" of {}{} ({}) for each lane",
                         op.vector > 1 ? fmt::format("{} x ", op.vector) : std::string(), name_of(op.type),
                         counted(op.bytes_per_lane(), "byte"));
-  return text + ", " + text_of(kSpaces, op.space);
+  return text + ", " + (op.multimem ? "the memory of several GPUs at once" : text_of(kSpaces, op.space));
 }
 
 }  // namespace warpline

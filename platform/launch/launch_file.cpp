@@ -53,8 +53,8 @@ constexpr std::uint64_t kMinPrintfBytes = 1024, kMaxPrintfBytes = std::uint64_t{
 constexpr std::uint64_t kMinHeapBytes = 1024, kMaxHeapBytes = std::uint64_t{1} << 36U;
 constexpr const char* kStructure = "struct";
 /// What an argument is, or a member of a structure.
-const std::vector<std::string> kPartKeys = {"buffer",  "scalar", "bytes",      "texture", "surface",
-                                            "address", "bus",    "tensor_map", kStructure};
+const std::vector<std::string> kPartKeys = {"buffer",  "scalar", "bytes",      "texture",  "surface",
+                                            "address", "bus",    "tensor_map", "multimem", kStructure};
 /// With which an argument declares its buffer.
 constexpr const char* kBufferKeys[] = {"type", "count", "init", "expect", "dump", "aperture"};
 /// What else an address for a device says.
@@ -116,6 +116,7 @@ class ArgumentReader {
   void read_contents() {
     resolve_images();
     resolve_maps();
+    resolve_multicasts();
     for (const Buffer& b : out_.buffers) out_.arrays.push_back({b.name, b.type});
     for (std::size_t s = 0; s < out_.symbols.size(); ++s) {
       const Symbol& symbol = out_.symbols[s];
@@ -199,6 +200,7 @@ class ArgumentReader {
     if (said->key == "bytes") read_bytes(reader, argument);
     if (said->key == "texture" || said->key == "surface") read_image(reader, *said, argument);
     if (said->key == "tensor_map") read_map(reader, *said, argument);
+    if (said->key == "multimem") read_multicast(reader, *said, argument);
     if (said->key == "address") read_address(*said, argument);
     if (said->key == "bus") read_bus(reader, *said, argument);
     return true;
@@ -415,6 +417,85 @@ class ArgumentReader {
     pending_maps_.push_back(std::move(pending));
   }
 
+  /// multimem = ["a0", { buffer = "a1", gpu = 1, type = "f32", count = 64 }]: buffers, some of which may be
+  /// declared there.
+  void read_multicast(TableReader& reader, const Member& member, Argument& argument) {
+    argument.kind = Argument::Kind::multicast;
+    argument.number = out_.multicasts.size();
+    LaunchMulticast& multicast = out_.multicasts.emplace_back();
+    multicast.place = member.value.place;
+    std::vector<PendingImage>& parts = pending_multicasts_.emplace_back();
+    const char* const must =
+        "multimem: must be an array of buffers, one for each GPU: names, or { buffer, gpu, type, count, ... "
+        "}";
+    if (member.value.kind != Value::Kind::array || member.value.items.empty())
+      return reader.fault(member.value.place, must);
+    for (const Value& item : member.value.items) {
+      if (item.kind == Value::Kind::text) {
+        parts.push_back({item.text, item.place});
+      } else if (item.kind == Value::Kind::table) {
+        parts.push_back(read_replica(item));
+      } else {
+        reader.fault(item.place, must);
+      }
+    }
+  }
+
+  /// A buffer that is declared among those of a multicast object, perhaps on another GPU than the launch's.
+  PendingImage read_replica(const Value& table) {
+    TableReader reader(document_, table, table.place, "multimem", faults_);
+    PendingImage part;
+    part.name = reader.text("buffer", TableReader::required).value_or("");
+    part.place = table.place;
+    if (const Member* name = reader.find("buffer")) part.place = name->value.place;
+    const unsigned before = gpu_;
+    gpu_ = static_cast<unsigned>(reader.number("gpu", 0, kMaxGpus - 1).value_or(gpu_));
+    const bool says = know(reader, kBufferKeys);
+    if (!part.name.empty() && !is_declared_again(reader, part.name) && says)
+      declare(reader, part.name, part.place);
+    gpu_ = before;
+    reader.finish();
+    return part;
+  }
+
+  /// As resolve_images(). Each object is of one buffer on each of its GPUs.
+  void resolve_multicasts() {
+    for (std::size_t n = 0; n < out_.multicasts.size(); ++n) {
+      LaunchMulticast& multicast = out_.multicasts[n];
+      for (const PendingImage& part : pending_multicasts_[n]) {
+        const std::size_t number = out_.buffer_number(part.name);
+        if (part.name.empty()) continue;
+        if (number == out_.buffers.size()) {
+          fault(part.place,
+                "buffer \"" + part.name +
+                    "\" is not declared: say gpu, type and count in braces, or declare it in an argument",
+                did_you_mean(part.name, names_of(out_.buffers)));
+          continue;
+        }
+        check_replica(multicast, number, part.place);
+        multicast.buffers.push_back(number);
+        multicast.name += (multicast.name.empty() ? "" : " + ") + part.name;
+      }
+    }
+  }
+
+  void check_replica(const LaunchMulticast& multicast, std::size_t number, Place place) {
+    const Buffer& b = out_.buffers[number];
+    const std::string who = "multimem: buffer \"" + b.name + "\" ";
+    if (b.aperture != Aperture::vidmem)
+      fault(place, who + "does not lie in video memory, of which each GPU gives a part");
+    for (const std::size_t other : multicast.buffers) {
+      const Buffer& o = out_.buffers[other];
+      if (o.gpu == b.gpu)
+        fault(place, who + "lies on GPU " + std::to_string(b.gpu) + ", as buffer \"" + o.name +
+                         "\" does; each is on a GPU of its own");
+      if (o.bytes() != b.bytes())
+        fault(place, who + "has " + counted(b.bytes(), "byte") + ", and buffer \"" + o.name + "\" " +
+                         std::to_string(o.bytes()) + "; all have one size");
+      if (o.gpu == b.gpu || o.bytes() != b.bytes()) return;
+    }
+  }
+
   /// As resolve_images().
   void resolve_maps() {
     for (std::size_t n = 0; n < out_.tensor_maps.size(); ++n) {
@@ -469,8 +550,9 @@ class ArgumentReader {
   std::set<std::size_t> undeclared_;  ///< buffers that were named before their declaration: a fault
   std::vector<Contents> contents_;    ///< of each buffer
   std::unordered_set<std::string> symbol_names_;
-  std::vector<PendingImage> pending_images_;  ///< of each image
-  std::vector<PendingImage> pending_maps_;    ///< of each tensor map
+  std::vector<PendingImage> pending_images_;                   ///< of each image
+  std::vector<PendingImage> pending_maps_;                     ///< of each tensor map
+  std::vector<std::vector<PendingImage>> pending_multicasts_;  ///< of each multicast object
 };
 
 class LaunchFileReader {
@@ -757,6 +839,7 @@ class LaunchFileReader {
   }
 
   void check_reach(const Launch& l, const Argument& a) {
+    if (a.kind == Argument::Kind::multicast) return check_part(l, a);
     std::size_t number = a.number;
     if (a.kind == Argument::Kind::image) {
       number = out_.images[a.number].buffer;
@@ -773,6 +856,19 @@ class LaunchFileReader {
                                              std::to_string(b.gpu) + ", which GPU " + std::to_string(l.gpu) +
                                              " does not reach",
                                          "all reach buffers of aperture = \"sysmem\" or \"peer\""));
+  }
+
+  /// A GPU that has no part of a multicast object does not reach it.
+  void check_part(const Launch& l, const Argument& a) {
+    const LaunchMulticast& multicast = out_.multicasts[a.number];
+    for (const std::size_t b : multicast.buffers)
+      if (out_.buffers[b].gpu == l.gpu) return;
+    if (multicast.buffers.empty()) return;  // which was said
+    faults_.push_back(document_->fault(
+        multicast.place,
+        "multimem: GPU " + std::to_string(l.gpu) + " has no part of it, and does not reach it",
+        "give it a buffer there: { buffer = \"...\", gpu = " + std::to_string(l.gpu) +
+            ", type = ..., count = ... }"));
   }
 
   std::string path_;

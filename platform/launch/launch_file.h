@@ -52,7 +52,7 @@ struct Buffer {
   DataType type = DataType::none;
   std::uint64_t count = 0;
   Aperture aperture = Aperture::vidmem;
-  unsigned gpu = 0;  ///< whose video memory it lies in: that of the launch that declares it
+  unsigned gpu = 0;  ///< whose video memory it lies in: that of the launch that declares it, unless it says
   InitialContent initial;
   std::optional<Expectation> expect;
   std::string dump;  ///< path to write after the last launch, or empty
@@ -83,12 +83,21 @@ struct LaunchTensorMap {
   Place place;
 };
 
+/// Buffers of several GPUs under one address, for `multimem` instructions.
+struct LaunchMulticast {
+  std::vector<std::size_t>
+      buffers;       ///< their numbers in LaunchFile::buffers, one on each GPU, all of one size
+  std::string name;  ///< "a0 + a1"
+  Place place;
+};
+
 /// One kernel argument, positional.
 struct Argument {
-  enum class Kind : std::uint8_t { buffer, scalar, bytes, image, device, structure, tensor_map };
+  enum class Kind : std::uint8_t { buffer, scalar, bytes, image, device, structure, tensor_map, multicast };
   Kind kind = Kind::scalar;
-  std::size_t number = 0;  ///< of a buffer, image, device or tensor map: its number in LaunchFile::buffers,
-                           ///< images, addresses, tensor_maps
+  /// Of a buffer, image, device, tensor map or multicast object: its number in LaunchFile::buffers, images,
+  /// addresses, tensor_maps, multicasts.
+  std::size_t number = 0;
   std::vector<std::uint8_t> bytes;  ///< of scalar and bytes
   std::vector<Argument> members;    ///< of a structure, by rising `at`
   std::uint32_t at = 0;             ///< of a member: its first byte in the structure
@@ -155,6 +164,7 @@ struct LaunchFile {
   std::vector<Buffer> buffers;  ///< in the order of their first mention
   std::vector<LaunchImage> images;
   std::vector<LaunchTensorMap> tensor_maps;
+  std::vector<LaunchMulticast> multicasts;
   std::vector<Symbol> symbols;
   std::vector<DeviceAddress> addresses;  ///< among the arguments
   std::vector<LaunchRegister> registers;
@@ -180,9 +190,10 @@ struct LaunchFile {
 /// A launch file, and where its data lies on a platform.
 struct PlacedFile {
   const LaunchFile& file;
-  std::vector<std::uint64_t> buffers;    ///< addresses, as LaunchFile::buffers
-  std::vector<std::uint64_t> images;     ///< handles, as LaunchFile::images
-  std::vector<std::uint64_t> addresses;  ///< as kernels or devices see them, as LaunchFile::addresses
+  std::vector<std::uint64_t> buffers;     ///< addresses, as LaunchFile::buffers
+  std::vector<std::uint64_t> images;      ///< handles, as LaunchFile::images
+  std::vector<std::uint64_t> addresses;   ///< as kernels or devices see them, as LaunchFile::addresses
+  std::vector<std::uint64_t> multicasts;  ///< addresses, as LaunchFile::multicasts
 };
 
 /// Loads a launch file and the files it names, relative to its own folder. Every fault at once.

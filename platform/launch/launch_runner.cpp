@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "platform/launch/device_memory.h"
 #include "platform/launch/fast_forward.h"
@@ -51,7 +52,7 @@ bool is_concurrent(const Workload& plan, const Step& step) {
 struct LaunchRunner::State {
   /// Where a launch file's data lies, and its kernels.
   struct FileState {
-    explicit FileState(const LaunchFile& file) : placed{file, {}, {}, {}} {}
+    explicit FileState(const LaunchFile& file) : placed{file, {}, {}, {}, {}} {}
     PlacedFile placed;
     VariableAddresses variables;
     std::vector<std::uint64_t> footprints;         ///< of each GPU, address of what generators access
@@ -61,6 +62,7 @@ struct LaunchRunner::State {
   };
   class Run;
   void check_gpus(const LoadedFile& loaded, Diagnostics& faults);
+  void bind_multicasts(PlacedFile& placed);
   void prepare_file(std::size_t number, Diagnostics& faults);
   void set_up_host(PlacedFile& placed, Diagnostics& faults);
   static void check_registers(const LaunchFile& before, const LaunchFile& file, Diagnostics& faults);
@@ -472,6 +474,19 @@ Diagnostics LaunchRunner::prepare() {
 void LaunchRunner::State::check_gpus(const LoadedFile& loaded, Diagnostics& faults) {
   const LaunchFile& file = loaded.file;
   const unsigned gpus = platform.config().gpus;
+  if (!file.multicasts.empty() && platform.config().gpu_switch.count == 0)
+    faults.push_back(file.document->fault(file.multicasts.front().place,
+                                          "multimem: needs a switch between GPUs, which " +
+                                              platform.config().name + " has not (gpu_switch.count)",
+                                          "h100 has four; --set gpu_switch.count=1 gives any GPU one"));
+  for (const Buffer& b : file.buffers) {
+    const bool runs = std::any_of(file.launches.begin(), file.launches.end(),
+                                  [&b](const Launch& l) { return l.gpu == b.gpu; });
+    if (b.gpu >= gpus && !runs)  // else it is said of the launch
+      faults.push_back(file.document->fault(
+          b.place, "buffer \"" + b.name + "\": the platform has no GPU " + std::to_string(b.gpu),
+          "its GPUs are as many as gpus says (--set gpus=" + std::to_string(b.gpu + 1) + ")"));
+  }
   for (const Launch& l : file.launches) {
     if (l.gpu >= gpus)
       faults.push_back(file.document->fault(
@@ -505,6 +520,7 @@ void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) 
     const std::vector<std::uint8_t> bytes = initial_bytes(b.initial, b.type, b.count);
     platform.write(placed.buffers.back(), bytes.data(), bytes.size());
   }
+  if (faults.empty()) bind_multicasts(placed);
   if (faults.empty()) set_up_host(placed, faults);
   for (const LaunchImage& i : file.images) {
     Image image = i.image;
@@ -540,6 +556,20 @@ void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) 
       faults.push_back(file.document->fault(file.modules[m].place,
                                             misfit->what + " does not fit the GPU's memory",
                                             "the launch file's " + misfit->key + " says how large it is"));
+}
+
+/// Arguments that name the same buffers get one object.
+void LaunchRunner::State::bind_multicasts(PlacedFile& placed) {
+  std::map<std::set<std::size_t>, std::uint64_t> bound;
+  for (const LaunchMulticast& m : placed.file.multicasts) {
+    std::uint64_t& address = bound[{m.buffers.begin(), m.buffers.end()}];
+    if (address == 0) {
+      std::vector<std::uint64_t> replicas;
+      for (const std::size_t b : m.buffers) replicas.push_back(placed.buffers[b]);
+      address = platform.bind_multicast(m.name, placed.file.buffers[m.buffers.front()].bytes(), replicas);
+    }
+    placed.multicasts.push_back(address);
+  }
 }
 
 void LaunchRunner::State::set_up_host(PlacedFile& placed, Diagnostics& faults) {

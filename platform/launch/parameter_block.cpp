@@ -16,6 +16,7 @@ const char* name_of(Argument::Kind kind) {
     case Argument::Kind::device: return "the address of a device, or for one,";
     case Argument::Kind::structure: return "a structure";
     case Argument::Kind::tensor_map: return "a tensor map";
+    case Argument::Kind::multicast: return "the address of several GPUs' buffers,";
     case Argument::Kind::bytes: break;
   }
   return "bytes";
@@ -35,9 +36,10 @@ void pack(const PlacedFile& placed, const Argument& a, std::uint8_t* to) {
     std::copy(bytes.begin(), bytes.end(), to);
     return;
   }
-  const auto& words = a.kind == Argument::Kind::buffer  ? placed.buffers
-                      : a.kind == Argument::Kind::image ? placed.images
-                                                        : placed.addresses;
+  const auto& words = a.kind == Argument::Kind::buffer      ? placed.buffers
+                      : a.kind == Argument::Kind::image     ? placed.images
+                      : a.kind == Argument::Kind::multicast ? placed.multicasts
+                                                            : placed.addresses;
   std::memcpy(to, &words[a.number], sizeof words[a.number]);
 }
 

@@ -13,6 +13,7 @@
 namespace warpline {
 namespace {
 
+constexpr std::uint64_t kMulticastBase = 0x7C00'0000'0000ULL;
 constexpr std::uint64_t kPeerBase = 0x7D00'0000'0000ULL;
 constexpr std::uint64_t kSysmemBase = 0x7E00'0000'0000ULL;
 constexpr std::uint64_t kVidmemBase = 0x7F00'0000'0000ULL;
@@ -55,6 +56,8 @@ GpuMemories::Room GpuMemories::room(Aperture aperture, unsigned gpu) {
   switch (aperture) {
     case Aperture::sysmem: return {kSysmemBase, config_.sysmem_bytes, sysmem_buffers_};
     case Aperture::peer: return {kPeerBase, config_.peer_bytes, peer_buffers_};
+    case Aperture::multicast:
+      WARPLINE_EXPECT(false, "a multicast object is bound to memory that is allocated");
     case Aperture::vidmem: break;
   }
   Gpu& g = gpus_[gpu];
@@ -237,16 +240,42 @@ std::uint64_t GpuMemories::map(Aperture aperture, std::uint64_t offset, std::uin
                                bool prefetchable) {
   WARPLINE_EXPECT(aperture != Aperture::vidmem, "video memory is mapped where it is allocated");
   WARPLINE_EXPECT(offset % kBufferAlignment == 0, "what is mapped begins where a buffer may");
-  WARPLINE_EXPECT(bytes != 0 && bytes <= kPeerBase - mapped_end_, "there are addresses for what is mapped");
+  WARPLINE_EXPECT(bytes != 0 && bytes <= kMulticastBase - mapped_end_,
+                  "there are addresses for what is mapped");
   Mapping m;
   // Lines, sectors and pages lie in it as they do on the bus.
   m.base = mapped_end_ + offset % kPage;
   m.bytes = bytes;
   m.physical = physical(aperture, offset);
   m.device = aperture == Aperture::peer;
-  m.uncached = m.device && !prefetchable;
+  if (m.device && !prefetchable) m.kind = MappingKind::uncached;
   mapped_end_ = (m.base + bytes + kPage - 1) / kPage * kPage;
   for (Gpu& g : gpus_) g.space.map(m);
+  return m.base;
+}
+
+std::uint64_t GpuMemories::bind_multicast(const std::string& name, std::uint64_t bytes,
+                                          const std::vector<std::uint64_t>& replicas) {
+  std::map<unsigned, Mapping> parts;  // by GPU
+  for (const std::uint64_t address : replicas)
+    for (unsigned gpu = 0; gpu < gpus_.size(); ++gpu) {
+      const Mapping* hint = nullptr;
+      const Mapping* const m = gpus_[gpu].space.find(VirtualAddress{address}, 1, hint);
+      if (m == nullptr || aperture_of(m->physical) != Aperture::vidmem) continue;
+      WARPLINE_EXPECT(m->base == address && bytes <= m->bytes, "a replica is memory that was allocated");
+      parts.emplace(gpu, *m);
+    }
+  WARPLINE_EXPECT(!parts.empty() && parts.size() == replicas.size(),
+                  "every replica lies in the video memory of a GPU of its own");
+  std::vector<MulticastReplica> bound;
+  for (const auto& [gpu, m] : parts) bound.push_back({gpu, m.physical, m.region});
+  Mapping m;
+  m.bytes = bytes;
+  m.physical = multicasts_.add(bytes, std::move(bound));
+  m.base = kMulticastBase + offset_in_aperture(m.physical);
+  m.kind = MappingKind::multicast;
+  for (const auto& part : parts) gpus_[part.first].space.map(m);
+  if (!name.empty()) names_[m.base] = "multicast object " + name;
   return m.base;
 }
 
@@ -258,6 +287,7 @@ std::string GpuMemories::name_of(const Mapping& mapping) const {
     case Aperture::vidmem: break;
     case Aperture::sysmem: return "system memory" + at;
     case Aperture::peer: return "device memory" + at;
+    case Aperture::multicast: return "a multicast object" + at;
   }
   return "video memory" + at;
 }
@@ -346,6 +376,7 @@ std::uint8_t* GpuMemories::bytes_at(std::uint64_t address, std::size_t count, bo
       case Aperture::peer:
         WARPLINE_EXPECT(peer_ != nullptr, "the host reaches devices by their root ports");
         return peer_->image().at(offset_in_aperture(p));
+      case Aperture::multicast: break;  // the host writes replicas by their own addresses
     }
   }
   WARPLINE_EXPECT(false, "the host touches mapped memory only");
@@ -394,7 +425,8 @@ void GpuMemories::write_constant(unsigned gpu, std::uint64_t address, const void
 
 MemoryImage& GpuMemories::image(Aperture aperture, unsigned gpu) {
   switch (aperture) {
-    case Aperture::vidmem: break;
+    case Aperture::vidmem:
+    case Aperture::multicast: break;
     case Aperture::sysmem: return sysmem();
     case Aperture::peer: return peer()->image();
   }

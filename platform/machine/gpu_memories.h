@@ -10,6 +10,7 @@
 
 #include "platform/config/gpu_config.h"
 #include "platform/machine/reserved_addresses.h"
+#include "rtl_models/gpu_switch/multicast_table.h"
 #include "rtl_models/pcie/gpu_link/memory_device.h"
 #include "rtl_models/sim/memory_image.h"
 #include "rtl_models/sm/address_space.h"
@@ -48,6 +49,10 @@ class GpuMemories {
   void free_unmapped(PhysicalAddress physical, std::uint64_t bytes, unsigned gpu);
   /// See GpuPlatform::map.
   std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable);
+  /// See GpuPlatform::bind_multicast.
+  std::uint64_t bind_multicast(const std::string& name, std::uint64_t bytes,
+                               const std::vector<std::uint64_t>& replicas);
+  [[nodiscard]] const MulticastTable& multicasts() const { return multicasts_; }
   /// See GpuPlatform::name_memory, name_constant.
   void name(std::uint64_t address, const std::string& name) { names_[address] = name; }
   /// A part of a memory as fault records call it.
@@ -127,7 +132,7 @@ class GpuMemories {
     // The bytes are no part of it.
     a.same(gpus_.size(), "GPUs");
     for (Gpu& g : gpus_) a(g.space, g.buffers, g.code, g.code_used, g.unbacked_code, g.written, g.constants);
-    a(buffers_, names_, sysmem_buffers_, peer_buffers_, mapped_end_, below_4g_used_);
+    a(buffers_, names_, sysmem_buffers_, peer_buffers_, mapped_end_, below_4g_used_, multicasts_);
   }
 
  private:
@@ -193,6 +198,7 @@ class GpuMemories {
   std::map<std::uint64_t, std::string> names_;  ///< by virtual address of the first byte
   Buffers sysmem_buffers_, peer_buffers_;
   std::uint64_t mapped_end_ = kMappedBase;
+  MulticastTable multicasts_;
   std::uint64_t below_4g_used_ = 0;  ///< from config.wls_window on, on all GPUs together
 };
 

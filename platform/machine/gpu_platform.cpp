@@ -148,7 +148,8 @@ void GpuPlatform::State::build() {
   MemoryImage* const sysmem = options.tags_only ? nullptr : &memory.sysmem();
   system = std::make_unique<System>(config, backend->engine(), vidmem, sysmem, memory.peer(),
                                     backend->brings_slices() ? Slices::foreign : Slices::ours,
-                                    backend->brings_dram() ? Channels::foreign : Channels::ours);
+                                    backend->brings_dram() ? Channels::foreign : Channels::ours,
+                                    &memory.multicasts());
   if (config.pcie_system.peers != 0) {
     WARPLINE_EXPECT(!options.tags_only, "a host's software needs data");
     std::vector<PcieLink*> links;
@@ -441,6 +442,12 @@ std::uint64_t GpuPlatform::allocate_below_4g(std::uint64_t bytes, unsigned gpu) 
   return state_->memory.allocate_below_4g(bytes, gpu);
 }
 
+std::uint64_t GpuPlatform::bind_multicast(const std::string& name, std::uint64_t bytes,
+                                          const std::vector<std::uint64_t>& replicas) {
+  WARPLINE_EXPECT(state_->config.gpu_switch.count != 0, "a multicast object needs a switch between GPUs");
+  return state_->memory.bind_multicast(name, bytes, replicas);
+}
+
 std::uint64_t GpuPlatform::map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes,
                                bool prefetchable) {
   return state_->memory.map(aperture, offset, bytes, prefetchable);
@@ -458,7 +465,7 @@ void GpuPlatform::name_constant(std::uint64_t address, std::uint64_t bytes, cons
 std::optional<PhysicalAddress> GpuPlatform::physical_of(std::uint64_t address, unsigned gpu) const {
   const Mapping* hint = nullptr;
   const Mapping* const m = state_->memory.space(gpu).find(VirtualAddress{address}, 1, hint);
-  if (m == nullptr) return std::nullopt;
+  if (m == nullptr || m->kind == MappingKind::multicast) return std::nullopt;
   return m->translate(VirtualAddress{address});
 }
 

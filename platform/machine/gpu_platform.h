@@ -138,13 +138,21 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// and order, as if it were `.mmio`, and no cache keeps it. Pre: `offset` is a multiple of 256, and `bytes`
   /// is not 0.
   std::uint64_t map(Aperture aperture, std::uint64_t offset, std::uint64_t bytes, bool prefetchable = true);
+  /// Binds memory of several GPUs to one address, by which `multimem` instructions reach all of it at once:
+  /// `replicas` are addresses of allocate(), of `bytes` bytes or more each in the video memory of a GPU of
+  /// its own; `name`: as fault records have it. Returns the address of the multicast object, which is mapped
+  /// on the GPUs that have a replica, and which nothing but `multimem` may access. Pre: config.gpu_switch has
+  /// a switch; no run is under way; `bytes` is not 0.
+  std::uint64_t bind_multicast(const std::string& name, std::uint64_t bytes,
+                               const std::vector<std::uint64_t>& replicas);
   /// What fault records call the memory that begins at an address of allocate(), allocate_below_4g() or
   /// map(), in place of "buffer NAME", or of the address where it has no name.
   void name_memory(std::uint64_t address, const std::string& name);
   /// The same of `bytes` bytes of a GPU's constant memory, from a constant address on.
   void name_constant(std::uint64_t address, std::uint64_t bytes, const std::string& name, unsigned gpu = 0);
-  /// Where what a program of a GPU sees at an address lies; nothing if nothing is mapped there. Behind a root
-  /// complex, the offset in video memory is that in the GPU's BAR.
+  /// Where what a program of a GPU sees at an address lies; nothing if nothing is mapped there, or a
+  /// multicast object, which lies in several places. Behind a root complex, the offset in video memory is
+  /// that in the GPU's BAR.
   [[nodiscard]] std::optional<PhysicalAddress> physical_of(std::uint64_t address, unsigned gpu = 0) const;
   /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it,
   /// which is the same for an image that is there already, unless it is to be `distinct`.

@@ -67,7 +67,8 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
   engine.begin_cluster();
   crossbar_ = std::make_unique<Crossbar>(
       engine, place_.prefix + "crossbar", l2_clock, config.crossbar, crossbar_clients(), slices,
-      CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width});
+      CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width},
+      switches());
   channel_inputs_.assign(config.dram.channels, 0);
   for (unsigned s = 0; s < slices; ++s) {
     const std::vector<unsigned> channels = dram_channels_of(config, s);

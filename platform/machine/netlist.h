@@ -10,6 +10,7 @@
 #include "rtl_models/cache/read_only_cache.h"
 #include "rtl_models/crossbar/crossbar.h"
 #include "rtl_models/dram/dram_channel.h"
+#include "rtl_models/gpu_switch/gpu_switch.h"
 #include "rtl_models/l1_lg/l1_lg.h"
 #include "rtl_models/l2/l2_slice.h"
 #include "rtl_models/pcie/gpu_link/pcie_link.h"
@@ -62,7 +63,8 @@ struct GpuPlace {
   PcieLink* beside = nullptr;  ///< a link of another GPU to the same memories; null: it is the first
   MemoryDevice* peer = nullptr;  ///< of a device beside the GPUs; null: there is none
   Channels channels = Channels::ours;
-  bool inbound = false;  ///< whether hosts and devices reach its video memory, through its BAR
+  bool inbound = false;              ///< whether hosts and devices reach its video memory, through its BAR
+  std::vector<GpuSwitch*> switches;  ///< that its multimem instructions go by, and live as long
 };
 
 /// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:
@@ -70,8 +72,8 @@ struct GpuPlace {
 ///
 /// Crossbar clients, kClientsPerSm for each SM: 4n is the L1 of SM n, 4n+1 its texture cache, 4n+2 its
 /// constant cache, 4n+3 its instruction cache; behind those of all SMs the link, if requests come in by
-/// it (GpuPlace::inbound); behind that the bulk copies of each SM. Slice s meets the channels
-/// dram_channels_of(s).
+/// it (GpuPlace::inbound); behind that the bulk copies of each SM; behind those the switches between GPUs,
+/// for what multimem asks of this GPU's memory. Slice s meets the channels dram_channels_of(s).
 class Netlist {
  public:
   static constexpr unsigned kClientsPerSm = 4;
@@ -100,9 +102,12 @@ class Netlist {
   [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
   /// Null: there is none (GpuConfig::sm_network).
   [[nodiscard]] SmNetwork* sm_network() { return sm_network_.get(); }
-  [[nodiscard]] unsigned crossbar_clients() const { return first_bulk_client() + config_.sms; }
+  [[nodiscard]] unsigned crossbar_clients() const { return first_switch_client() + switches(); }
   /// The client that the bulk copies of SM 0 are.
   [[nodiscard]] unsigned first_bulk_client() const { return config_.sms * kClientsPerSm + place_.inbound; }
+  /// The client that switch 0 is.
+  [[nodiscard]] unsigned first_switch_client() const { return first_bulk_client() + config_.sms; }
+  [[nodiscard]] unsigned switches() const { return static_cast<unsigned>(place_.switches.size()); }
   /// Whether the slices are to be foreign. There is no slice(i) then, and no hop at its ports.
   [[nodiscard]] bool lacks_slices() const { return slices_.empty(); }
   [[nodiscard]] L2Slice& slice(unsigned i) { return *slices_[i]; }
@@ -183,6 +188,14 @@ void Netlist::for_each_hop(F&& make) {
     const unsigned client = first_bulk_client() + i;
     make(Hop{sm.to_crossbar, crossbar_->from_client(client), crossbar_->to_client(client), sm.from_crossbar,
              hops.sm_crossbar});
+  }
+  for (unsigned k = 0; k < switches(); ++k) {
+    GpuSwitch& s = *place_.switches[k];
+    Crossbar& x = *crossbar_;
+    const unsigned gpu = place_.number, client = first_switch_client() + k;
+    make(Hop{x.to_switch(k), s.from_gpu(gpu), s.to_gpu(gpu), x.from_switch(k), hops.crossbar_switch});
+    make(Hop{s.to_replica(gpu), x.from_client(client), x.to_client(client), s.from_replica(gpu),
+             hops.switch_crossbar});
   }
   std::vector<unsigned> used(channel_inputs_.size(), 0);
   for (unsigned s = 0; s < slices_.size(); ++s) {

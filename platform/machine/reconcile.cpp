@@ -79,6 +79,17 @@ std::vector<std::string> Netlist::unreconciled() const {
     writes_out += in->counters().written_sectors;
     atomics_out += in->counters().atomic_sectors;
   }
+  // What SMs ask of the memory of several GPUs leaves by a switch; what all GPUs ask of this one's comes in
+  // there.
+  std::uint64_t left = 0;
+  for (const GpuSwitch* const s : place_.switches) {
+    const GpuSwitchCounters& c = s->counters(place_.number);
+    ledger.same(s->port_name(place_.number) + ".responses", c.responses, "requests", c.requests);
+    reads_out += c.replica_read_sectors;
+    writes_out += c.replica_written_sectors;
+    atomics_out += c.replica_reduced_sectors;
+    left += c.asked_read_sectors + c.asked_written_sectors + c.asked_atomic_sectors;
+  }
   const CrossbarCounters& x = crossbar_->counters();
   ledger.same(gpu + "crossbar.read_sectors_requested", x.read_sectors_requested,
               "sectors fetched by the caches and from outside", reads_out);
@@ -97,8 +108,8 @@ std::vector<std::string> Netlist::unreconciled() const {
     fetched += c.fetched_sectors;
     written_back += c.writeback_sectors;
   }
-  ledger.same(gpu + "l2 look-ups and direct sectors", into_l2, "sectors that entered",
-              x.read_sectors_requested + x.request_sectors + atomics_out);
+  ledger.same(gpu + "l2 look-ups and direct sectors and those that left by switches", into_l2 + left,
+              "sectors that entered", x.read_sectors_requested + x.request_sectors + atomics_out);
   if (lacks_channels()) return ledger.take();  // nor is it ours to count what a foreign memory does
   std::uint64_t bytes_read = 0, bytes_written = 0;
   for (const auto& d : channels_) {

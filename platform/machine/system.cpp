@@ -5,10 +5,21 @@
 namespace warpline {
 
 System::System(const GpuConfig& config, Engine& engine, const std::vector<MemoryImage*>& vidmem,
-               MemoryImage* sysmem, MemoryDevice* peer, Slices slices, Channels channels) {
+               MemoryImage* sysmem, MemoryDevice* peer, Slices slices, Channels channels,
+               const MulticastTable* multicasts) {
   WARPLINE_EXPECT(vidmem.empty() || vidmem.size() == config.gpus, "every GPU has video memory, or none");
+  for (unsigned k = 0; k < config.gpu_switch.count; ++k) {
+    engine.begin_cluster();
+    switches_.push_back(std::make_unique<GpuSwitch>(
+        engine, "gpu_switch[" + std::to_string(k) + "]", domain_of(config.clocks.l2, config.clocks),
+        config.gpus, config.gpu_switch,
+        GpuSwitchWidths{config.hops.switch_crossbar.request.width,
+                        config.hops.crossbar_switch.response.width},
+        multicasts != nullptr ? *multicasts : no_multicasts_, !vidmem.empty()));
+  }
   for (unsigned i = 0; i < config.gpus; ++i) {
     GpuPlace place;
+    for (const auto& s : switches_) place.switches.push_back(s.get());
     place.number = i;
     place.peer = peer;
     place.channels = channels;

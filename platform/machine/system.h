@@ -14,18 +14,20 @@ namespace warpline {
 ///
 /// What a GPU writes to system memory takes effect when its packet arrives there, in one order for all GPUs
 /// (see PcieLink). So AtomicOps and compare-and-swap loops are atomic between GPUs; without AtomicOps atomics
-/// are atomic among their own GPU's threads only. GPUs reach each other's video memory through BARs only.
+/// are atomic among their own GPU's threads only. GPUs reach each other's video memory through BARs, and by
+/// switches between them (config.gpu_switch), which do what multimem instructions ask of all at once.
 ///
 /// A GPU that is alone has the names "sm[3]" and "l2[0]"; one of several, "gpu[1].sm[3]" and "gpu[1].l2[0]".
 class System {
  public:
   /// GPUs without hops. `vidmem`: the video memory of each; empty: tags only. `sysmem`: null: tags only.
-  /// `peer`: null: there is none. Memories and engine outlive it. Pre: config.problems() is empty; of
-  /// `vidmem` there are none or config.gpus.
+  /// `peer`: null: there is none. `multicasts`: null: there are none. Memories, engine and multicasts outlive
+  /// it. Pre: config.problems() is empty; of `vidmem` there are none or config.gpus.
   System(const GpuConfig& config, Engine& engine, const std::vector<MemoryImage*>& vidmem,
          MemoryImage* sysmem, MemoryDevice* peer = nullptr, Slices slices = Slices::ours,
-         Channels channels = Channels::ours);
+         Channels channels = Channels::ours, const MulticastTable* multicasts = nullptr);
 
+  [[nodiscard]] const std::vector<std::unique_ptr<GpuSwitch>>& switches() const { return switches_; }
   [[nodiscard]] unsigned gpus() const { return static_cast<unsigned>(netlists_.size()); }
   [[nodiscard]] Netlist& gpu(unsigned i) { return *netlists_[i]; }
   [[nodiscard]] const Netlist& gpu(unsigned i) const { return *netlists_[i]; }
@@ -46,6 +48,9 @@ class System {
   }
   void visit(CounterVisitor& visitor) const {
     for (const auto& n : netlists_) n->visit(visitor);
+    for (const auto& s : switches_)
+      for (unsigned gpu = 0; gpu < gpus(); ++gpu)
+        visit_counters(s->port_name(gpu), s->counters(gpu), visitor);
   }
   /// Look-ups and hits of region `region` in all slices of all GPUs.
   [[nodiscard]] RegionCounters region(std::size_t region) const;
@@ -53,6 +58,8 @@ class System {
   [[nodiscard]] std::vector<std::string> unreconciled() const;
 
  private:
+  MulticastTable no_multicasts_;
+  std::vector<std::unique_ptr<GpuSwitch>> switches_;
   std::vector<std::unique_ptr<Netlist>> netlists_;
 };
 

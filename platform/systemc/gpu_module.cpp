@@ -24,10 +24,10 @@ GpuModule::Cluster::Cluster(unsigned i, EngineProcess& engine, Netlist::SmCluste
       instruction(numbered("instruction", i).c_str(), engine, borrowed(*blocks.instruction), with_data) {}
 
 GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine, Netlist& netlist,
-                     const GpuParts& parts)
+                     std::deque<GpuSwitchModule>& switches, const GpuParts& parts)
     : sc_module(name),
       crossbar_("crossbar", engine, borrowed(netlist.crossbar()), netlist.crossbar_clients(),
-                netlist.config().l2.slices, netlist.sysmem() != nullptr),
+                netlist.config().l2.slices, netlist.sysmem() != nullptr, netlist.switches()),
       pcie_("pcie", engine, borrowed(netlist.link()), netlist.sysmem(), netlist.config().l2.slices),
       opener_(engine, parts.openings) {
   const GpuConfig& config = netlist.config();
@@ -66,6 +66,13 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine,
     targets[&netlist.crossbar().from_client(i)] = &crossbar_.from_client[i];
   if (Inbound* in = netlist.link().inbound(); in != nullptr)
     initiators[&in->to_crossbar] = &pcie_.to_crossbar.front();
+  for (unsigned k = 0; k < netlist.switches(); ++k) {
+    GpuSwitch& s = *netlist.place().switches[k];
+    const unsigned gpu = netlist.place().number;
+    initiators[&netlist.crossbar().to_switch(k)] = &crossbar_.to_switch[k];
+    targets[&s.from_gpu(gpu)] = &switches[k].from_gpu[gpu];
+    initiators[&s.to_replica(gpu)] = &switches[k].to_replica[gpu];
+  }
   for (unsigned i = 0; i < config.l2.slices; ++i) {
     targets[&netlist.link().from_l2(i)] = &pcie_.from_l2[i];
     if (netlist.lacks_slices()) continue;

@@ -14,6 +14,7 @@
 #include "rtl_models/cache/read_only_cache_module.h"
 #include "rtl_models/crossbar/crossbar_module.h"
 #include "rtl_models/dram/dram_module.h"
+#include "rtl_models/gpu_switch/gpu_switch_module.h"
 #include "rtl_models/l1_lg/l1_lg_module.h"
 #include "rtl_models/l2/l2_slice_module.h"
 #include "rtl_models/pcie/gpu_link/pcie_module.h"
@@ -34,11 +35,12 @@ struct GpuParts {
 /// A GPU in SystemC: a module around each block of a netlist, bound socket to socket.
 class GpuModule final : public sc_core::sc_module {
  public:
-  /// `netlist` and `engine` outlive it; the netlist has no hops yet, and lives in that engine. Makers whose
-  /// sockets do not fit the site are std::invalid_argument, and so is a hop that is opened as pins and has a
-  /// module put into it besides, or that is given one socket only, or is opened for hardware twice.
+  /// `netlist`, `engine` and `switches`, the modules of GpuPlace::switches, outlive it; the netlist has no
+  /// hops yet, and lives in that engine. Makers whose sockets do not fit the site are std::invalid_argument,
+  /// and so is a hop that is opened as pins and has a module put into it besides, or that is given one socket
+  /// only, or is opened for hardware twice.
   GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine, Netlist& netlist,
-            const GpuParts& parts = {});
+            std::deque<GpuSwitchModule>& switches, const GpuParts& parts = {});
   /// A host has written these bytes of video memory past the GPU. Pre: elaboration has ended.
   void host_wrote(std::uint64_t first, std::uint64_t count);
 

@@ -59,8 +59,9 @@ struct SystemCBackend::State {
   sc_core::sc_event idle;
   /// Who waits for the engine to have nothing left to do: nobody outside of run_until().
   enum class Waiter : std::uint8_t { nobody, thread, caller } waiter = Waiter::nobody;
-  bool ended = false;       ///< the engine has nothing left to do, or may do no more
-  bool keeps_pace = false;  ///< see keep_pace()
+  bool ended = false;                    ///< the engine has nothing left to do, or may do no more
+  bool keeps_pace = false;               ///< see keep_pace()
+  std::deque<GpuSwitchModule> switches;  ///< between them, made with the first
   std::vector<std::unique_ptr<GpuModule>> gpus;
   std::unique_ptr<PinWave> pin_wave;
 };
@@ -174,10 +175,18 @@ void SystemCBackend::connect(Netlist& netlist) {
     throw std::invalid_argument("gpu.gpus: slices of somebody else's are for a platform of one GPU");
   if (netlist.lacks_channels() && netlist.config().gpus > 1)
     throw std::invalid_argument("gpu.gpus: DRAM of somebody else's is for a platform of one GPU");
+  for (std::size_t k = state_->switches.size(); k < place.switches.size(); ++k) {
+    const std::string own =
+        (state_->name.empty() ? "" : state_->name + "_") + "gpu_switch_" + std::to_string(k);
+    state_->switches.emplace_back((state_->name.empty() ? free_name(own) : own).c_str(), state_->module,
+                                  borrowed(*place.switches[k]), netlist.config().gpus,
+                                  netlist.sysmem() != nullptr);
+  }
   std::string name = state_->name.empty() ? "gpu" : state_->name;
   if (!place.prefix.empty()) name += "_" + std::to_string(place.number);
   if (state_->name.empty()) name = free_name(name);
-  state_->gpus.push_back(std::make_unique<GpuModule>(name.c_str(), state_->module, netlist, state_->parts));
+  state_->gpus.push_back(
+      std::make_unique<GpuModule>(name.c_str(), state_->module, netlist, state_->switches, state_->parts));
 }
 
 void SystemCBackend::connect_link(TlpPort& root, TlpPort& other) {

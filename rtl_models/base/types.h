@@ -58,7 +58,8 @@ constexpr unsigned lane_count(LaneMask mask) {
 }
 
 /// Which memory a physical address lies in. Other values name no memory: nothing answers there.
-enum class Aperture : std::uint8_t { vidmem = 0, peer = 1, sysmem = 2 };
+/// `multicast`: the memory of several GPUs at once, a place in each one's video memory (see MulticastTable).
+enum class Aperture : std::uint8_t { vidmem = 0, peer = 1, sysmem = 2, multicast = 4 };
 inline constexpr unsigned kApertureShift = 60;
 
 constexpr Aperture aperture_of(PhysicalAddress a) {

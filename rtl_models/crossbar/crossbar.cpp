@@ -15,20 +15,21 @@ std::string indexed(const char* port, unsigned i) {
 }  // namespace
 
 Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const CrossbarParameters& parameters,
-                   unsigned clients, unsigned slices, CrossbarWidths widths)
+                   unsigned clients, unsigned slices, CrossbarWidths widths, unsigned switches)
     : Component(engine, std::move(name), domain),
-      core_(parameters, slices),
+      core_(parameters, slices, switches),
       widths_(widths),
       slices_(slices),
+      outputs_(slices + switches),
       client_arrivals_(clients),
-      slice_arrivals_(slices),
-      down_(slices, clients),
-      up_(clients, slices + 1),
-      resting_(clients, slices),
+      slice_arrivals_(outputs_),
+      down_(outputs_, clients),
+      up_(clients, outputs_ + 1),
+      resting_(clients, outputs_),
       postponed_(clients, false),
       copying_(clients),
       finished_of_(clients) {
-  WARPLINE_EXPECT(clients >= 1 && clients <= 65536 && slices <= 65536,
+  WARPLINE_EXPECT(clients >= 1 && clients <= 65536 && outputs_ <= 65536,
                   "a crossbar has 1 to 65536 ports a side");
   for (unsigned i = 0; i < clients; ++i) {
     from_client_.push_back(std::make_unique<In<RequestMessage>>(*this, indexed("from_client", i)));
@@ -36,9 +37,12 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
     from_client_.back()->attach(client_arrivals_, i);
     from_client_.back()->perform_by(*this);
   }
-  for (unsigned i = 0; i < slices; ++i) {
-    to_l2_.push_back(std::make_unique<Out<RequestMessage>>(*this, indexed("to_l2", i)));
-    from_l2_.push_back(std::make_unique<In<ResponseMessage>>(*this, indexed("from_l2", i)));
+  for (unsigned i = 0; i < outputs_; ++i) {
+    const bool slice = i < slices;
+    to_l2_.push_back(std::make_unique<Out<RequestMessage>>(
+        *this, slice ? indexed("to_l2", i) : indexed("to_switch", i - slices)));
+    from_l2_.push_back(std::make_unique<In<ResponseMessage>>(
+        *this, slice ? indexed("from_l2", i) : indexed("from_switch", i - slices)));
     from_l2_.back()->attach(slice_arrivals_, i);
   }
 }
@@ -61,7 +65,7 @@ void Crossbar::enter_request(Cycle now, unsigned client) {
     if (!postponed_[client]) begin_maintenance(client);
     return;
   }
-  unsigned slice = core_.slice_of(r->line);
+  unsigned slice = core_.output_of(r->line);
   if (aperture_of(r->line) == Aperture::peer && mutated(CrossbarMutation::peer_lines_spread))
     slice = static_cast<unsigned>(line_number(r->line) % slices_);
   if (!resting_.drawn()) {
@@ -150,7 +154,7 @@ void Crossbar::enter_response(Cycle now, unsigned slice) {
   Request* original = core_.end_child(*r);
   engine().pool().release(r);
   if (original == nullptr) return;
-  if (finished_of_[client].empty()) up_.ask(client, slices_);
+  if (finished_of_[client].empty()) up_.ask(client, outputs_);
   finished_of_[client].push(original);
   ++finished_;
 }
@@ -162,10 +166,10 @@ void Crossbar::grant_response(Cycle now, unsigned client) {
   up_.grant(client, input);
   counters_.conflicts += up_.asking(client);
   Request* r = nullptr;
-  if (input == slices_) {
+  if (input == outputs_) {
     r = finished_of_[client].pop();
     --finished_;
-    if (!finished_of_[client].empty()) up_.ask(client, slices_);
+    if (!finished_of_[client].empty()) up_.ask(client, outputs_);
   } else {
     r = from_l2_[input]->pop(now).request;
   }
@@ -195,18 +199,18 @@ void Crossbar::perform(Request& r, Cycle& at) {
     return;
   }
   count_request(r);
-  const unsigned slice = core_.slice_of(r.line);
+  const unsigned slice = core_.output_of(r.line);
   at = perform_through(*to_l2_[slice], *from_l2_[slice], r, at);
   count_response(r);
 }
 
 void Crossbar::visit_gauges(GaugeVisitor& visitor) const {
   unsigned down = 0, up = 0;
-  for (unsigned slice = 0; slice < slices_; ++slice) down += down_.asking(slice);
+  for (unsigned slice = 0; slice < outputs_; ++slice) down += down_.asking(slice);
   for (unsigned client = 0; client < to_client_.size(); ++client) up += up_.asking(client);
-  visitor.gauge("requests_waiting", down, std::uint64_t{slices_} * to_client_.size(),
+  visitor.gauge("requests_waiting", down, std::uint64_t{outputs_} * to_client_.size(),
                 "pairs of a client's first request and a slice it is for, to be sent");
-  visitor.gauge("responses_waiting", up, slices_ + to_client_.size(), "slices' first responses to be sent");
+  visitor.gauge("responses_waiting", up, outputs_ + to_client_.size(), "slices' first responses to be sent");
   visitor.gauge("maintenance", core_.maintenance_under_way(), kUnlimitedGauge,
                 "maintenance requests to be answered by every slice");
 }

@@ -41,7 +41,8 @@ struct CrossbarCounters {
 };
 
 /// Connects clients (the four caches of each SM, and the link where requests come in by it) to L2 slices,
-/// both ways.
+/// both ways, and to switches between GPUs, if there are any: those are outputs beside the slices, for what
+/// is asked of the memory of several GPUs, and clients, for what other GPUs ask of this one's.
 ///
 /// In a cycle every output sends at most one message and every input gives at most one; all
 /// outputs work at once. An output that is free and has several inputs waiting takes them round
@@ -59,14 +60,16 @@ struct CrossbarCounters {
 /// Owns `route` of the requests that pass. Latency: none of its own beyond its channels'.
 class Crossbar final : public Component, public LooseTarget {
  public:
-  /// Pre: clients and slices are 1 to 65536.
+  /// Pre: clients and slices are 1 to 65536, with the switches, too.
   Crossbar(Engine& engine, std::string name, ClockDomain domain, const CrossbarParameters& parameters,
-           unsigned clients, unsigned slices, CrossbarWidths widths);
+           unsigned clients, unsigned slices, CrossbarWidths widths, unsigned switches = 0);
 
   [[nodiscard]] In<RequestMessage>& from_client(unsigned i) { return *from_client_[i]; }
   [[nodiscard]] Out<ResponseMessage>& to_client(unsigned i) { return *to_client_[i]; }
   [[nodiscard]] Out<RequestMessage>& to_l2(unsigned i) { return *to_l2_[i]; }
   [[nodiscard]] In<ResponseMessage>& from_l2(unsigned i) { return *from_l2_[i]; }
+  [[nodiscard]] Out<RequestMessage>& to_switch(unsigned i) { return *to_l2_[slices_ + i]; }
+  [[nodiscard]] In<ResponseMessage>& from_switch(unsigned i) { return *from_l2_[slices_ + i]; }
 
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
@@ -119,14 +122,15 @@ class Crossbar final : public Component, public LooseTarget {
   CrossbarCore core_;
   CrossbarWidths widths_;
   unsigned slices_;
+  unsigned outputs_;  ///< slices, and behind them switches
   std::vector<std::unique_ptr<In<RequestMessage>>> from_client_;
   std::vector<std::unique_ptr<Out<ResponseMessage>>> to_client_;
-  std::vector<std::unique_ptr<Out<RequestMessage>>> to_l2_;
-  std::vector<std::unique_ptr<In<ResponseMessage>>> from_l2_;
+  std::vector<std::unique_ptr<Out<RequestMessage>>> to_l2_;    ///< of each output
+  std::vector<std::unique_ptr<In<ResponseMessage>>> from_l2_;  ///< likewise
   Arrivals client_arrivals_;
   Arrivals slice_arrivals_;
-  Arbiter down_;  ///< outputs: slices; inputs: clients
-  Arbiter up_;    ///< outputs: clients; inputs: slices, and last the finished maintenance requests
+  Arbiter down_;  ///< outputs: slices and switches; inputs: clients
+  Arbiter up_;    ///< outputs: clients; inputs: those outputs, and last the finished maintenance requests
   RestingRequests resting_;
   std::vector<bool> postponed_;  ///< clients whose head is a maintenance request that waits for those
   std::vector<Copying> copying_;

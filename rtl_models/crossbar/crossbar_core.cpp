@@ -4,7 +4,8 @@
 
 namespace warpline {
 
-CrossbarCore::CrossbarCore(const CrossbarParameters& parameters, unsigned slices) : slices_(slices) {
+CrossbarCore::CrossbarCore(const CrossbarParameters& parameters, unsigned slices, unsigned switches)
+    : slices_(slices), switches_(switches) {
   WARPLINE_EXPECT(parameters.hash_masks.size() <= 16, "crossbar parameters are checked before they are used");
   for (unsigned shift = 0; shift < 64; shift += 8) {
     Byte byte;

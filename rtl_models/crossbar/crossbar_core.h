@@ -16,18 +16,21 @@ namespace warpline {
 /// maintenance request that concerns all of them.
 class CrossbarCore {
  public:
-  /// Pre: slices > 0, at most 16 masks.
-  CrossbarCore(const CrossbarParameters& parameters, unsigned slices);
+  /// `switches`: between GPUs, that it has a way to. Pre: slices > 0, at most 16 masks.
+  CrossbarCore(const CrossbarParameters& parameters, unsigned slices, unsigned switches = 0);
 
   /// The slice of the line at `line`: (line number XOR hash) mod slices, with the aperture bits
   /// part of the line number. All of a peer's lines have slice 0, so that what one SM asks of its registers
   /// gets there in order (`.mmio`).
   [[nodiscard]] unsigned slice_of(PhysicalAddress line) const {
-    if (aperture_of(line) == Aperture::peer) return 0;
-    const std::uint64_t number = line_number(line);
-    std::uint64_t hash = 0;
-    for (const Byte& byte : bytes_) hash ^= byte.parities[(number >> byte.shift) & 0xFFU];
-    return static_cast<unsigned>(slices_.remainder(number ^ hash));
+    return aperture_of(line) == Aperture::peer ? 0 : hashed(line);
+  }
+  /// The output that a request for the line at `line` leaves by: its slice, or behind all slices a switch, of
+  /// which those of the memory of several GPUs take turns line by line.
+  [[nodiscard]] unsigned output_of(PhysicalAddress line) const {
+    if (aperture_of(line) == Aperture::vidmem) return hashed(line);
+    if (aperture_of(line) != Aperture::multicast || switches_ == 0) return slice_of(line);
+    return static_cast<unsigned>(slices_.divisor() + line_number(line) % switches_);
   }
 
   /// Notes that `original` goes to every slice. Returns the number its children carry in `token`.
@@ -48,6 +51,12 @@ class CrossbarCore {
   [[nodiscard]] std::size_t maintenance_under_way() const { return maintenance_.size() - free_.size(); }
 
  private:
+  [[nodiscard]] unsigned hashed(PhysicalAddress line) const {
+    const std::uint64_t number = line_number(line);
+    std::uint64_t hash = 0;
+    for (const Byte& byte : bytes_) hash ^= byte.parities[(number >> byte.shift) & 0xFFU];
+    return static_cast<unsigned>(slices_.remainder(number ^ hash));
+  }
   /// What one byte of a line number contributes to the hash; parity is linear in the bits.
   struct Byte {
     unsigned shift = 0;
@@ -58,6 +67,7 @@ class CrossbarCore {
     unsigned awaited = 0;
   };
   Divider slices_;
+  unsigned switches_;
   std::vector<Byte> bytes_;  ///< those that a mask covers
   std::vector<Maintenance> maintenance_;
   std::vector<std::uint16_t> free_;

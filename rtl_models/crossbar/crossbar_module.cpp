@@ -10,7 +10,8 @@
 namespace warpline {
 
 CrossbarModule::CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine,
-                               Held<Crossbar> crossbar, unsigned clients, unsigned slices, bool with_data)
+                               Held<Crossbar> crossbar, unsigned clients, unsigned slices, bool with_data,
+                               unsigned switches)
     : BlockModule(name), crossbar_(std::move(crossbar)) {
   for (unsigned i = 0; i < clients; ++i) {
     from_client.emplace_back(socket_name("from_client", i).c_str(), engine, crossbar_->from_client(i),
@@ -24,6 +25,11 @@ CrossbarModule::CrossbarModule(const sc_core::sc_module_name& name, EngineModule
     to_l2.back().on_invalidate([this](sc_dt::uint64 first, sc_dt::uint64 last) {
       for (TargetSocket& client : from_client) client.take_back_direct_memory(first, last);
     });
+  }
+  for (unsigned i = 0; i < switches; ++i) {
+    to_switch.emplace_back(socket_name("to_switch", i).c_str(), engine, crossbar_->to_switch(i),
+                           crossbar_->from_switch(i));
+    to_switch.back().set_with_data(with_data);
   }
 }
 

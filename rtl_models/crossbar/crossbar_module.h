@@ -15,6 +15,7 @@ class Crossbar;
 /// Sockets
 /// - from_client[n]: requests of one 128-byte line each.
 /// - to_l2[s]: those of the lines whose number modulo the slices is `s`; maintenance goes to all.
+/// - to_switch[k]: those of the memory of several GPUs (Aperture::multicast), of every k-th line.
 ///
 /// Addresses: physical ones. Debug access goes to the slices; direct memory access is granted as they grant
 /// it.
@@ -24,12 +25,13 @@ class WARPLINE_PUBLIC CrossbarModule final : public BlockModule {
   CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,
                  const CrossbarParameters& parameters, unsigned clients, unsigned slices,
                  CrossbarWidths widths, bool with_data);
-  /// Around a crossbar of a netlist with that many ports.
+  /// Around a crossbar of a netlist with that many ports, `switches` of them to switches between GPUs.
   CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, Held<Crossbar> crossbar,
-                 unsigned clients, unsigned slices, bool with_data);
+                 unsigned clients, unsigned slices, bool with_data, unsigned switches = 0);
 
   std::deque<TargetSocket> from_client;
   std::deque<InitiatorSocket> to_l2;
+  std::deque<InitiatorSocket> to_switch;
   [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
 
  private:

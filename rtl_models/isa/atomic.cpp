@@ -80,7 +80,32 @@ std::uint64_t apply_integer(AtomicOperation operation, std::uint64_t old_value, 
   return 0;
 }
 
+/// The sum in f32 of the 16-bit numbers that lie `shift` bits up in each value, rounded to them.
+std::uint64_t wide_sum(const std::uint64_t* values, unsigned count, unsigned shift, SmallFormat format) {
+  const auto number = [&](unsigned n) {
+    return static_cast<float>(decode(static_cast<std::uint16_t>(values[n] >> shift), format));
+  };
+  float sum = number(0);
+  for (unsigned n = 1; n < count; ++n) sum += number(n);
+  return std::uint64_t{encode(static_cast<double>(sum), format, Rounding::nearest)} << shift;
+}
+
 }  // namespace
+
+std::uint64_t reduce_values(AtomicOperation operation, DataType type, bool wide, const std::uint64_t* values,
+                            unsigned count) {
+  if (count == 1) return values[0];
+  const bool pair = type == DataType::f16x2 || type == DataType::bf16x2;
+  const bool half = type == DataType::f16 || type == DataType::bf16;
+  if (wide && operation == AtomicOperation::add && (pair || half)) {
+    const SmallFormat format = type == DataType::f16 || type == DataType::f16x2 ? kHalf : kBrain;
+    const std::uint64_t low = wide_sum(values, count, 0, format);
+    return pair ? low | wide_sum(values, count, 16, format) : low;
+  }
+  std::uint64_t result = values[0];
+  for (unsigned n = 1; n < count; ++n) result = apply_atomic(operation, type, result, values[n], 0);
+  return result;
+}
 
 bool is_atomic_legal(AtomicOperation operation, DataType type, unsigned vector) {
   using O = AtomicOperation;

@@ -31,6 +31,13 @@ void perform_atomic(AtomicOperation operation, DataType type, unsigned elements,
                     const std::uint8_t* operand, const std::uint8_t* second, std::uint8_t* old_value,
                     Subnormals subnormals = Subnormals::flushed);
 
+/// What `multimem.ld_reduce` makes of an element's values in `count` places, in their order: the first
+/// combined with the second, the result with the third and so on, each time as apply_atomic() does. `wide`:
+/// sums of f16 and bf16 are of f32, and are rounded to the type once, at the end (`.acc::f32`). Of one place:
+/// its value. Pre: count > 0; one of add, min, max, bit_and, bit_or, bit_xor on a type that goes with it.
+[[nodiscard]] std::uint64_t reduce_values(AtomicOperation operation, DataType type, bool wide,
+                                          const std::uint64_t* values, unsigned count);
+
 /// Whether PTX has this operation on vectors of `vector` elements of this type; 1: on single ones.
 [[nodiscard]] bool is_atomic_legal(AtomicOperation operation, DataType type, unsigned vector = 1);
 

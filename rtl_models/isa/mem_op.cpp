@@ -107,6 +107,7 @@ std::optional<std::string> refusal(const MemOp& op) {
 
 std::string to_ptx(const MemOp& op) {
   std::string s(kKinds.at(static_cast<std::size_t>(op.kind)));
+  if (op.multimem) s = op.kind == MemKind::atomic ? "multimem.ld_reduce" : "multimem." + s;
   if (op.kind == MemKind::reduction && op.space == Space::surface) s = "sured";
   if (op.kind == MemKind::image_query && op.space == Space::surface) s = "suq";
   if (op.kind == MemKind::proxy_fence) return s + dotted(op.proxy);
@@ -129,8 +130,9 @@ std::string to_ptx(const MemOp& op) {
   if (op.tile_passes != 0) return "wgmma.mma_async";
   if (op.matrices != 0) return s + "matrix.x" + std::to_string(op.matrices) + dotted(op.space) + ".b16";
   if (op.is_mmio) s += ".mmio";
-  s += op.is_volatile ? ".volatile" : order_of(op);
+  s += op.is_volatile ? ".volatile" : op.multimem && !op.is_strong() ? ".weak" : order_of(op);
   s += dotted(op.space) + dotted(op.atomic) + dotted(op.cache_operator);
+  if (op.wide_sums) s += ".acc::f32";
   if (op.is_noncoherent) s += ".nc";
   s += dotted(op.l1_eviction) + dotted(op.l2_eviction);
   if (op.cache_hint) s += ".L2::cache_hint";

@@ -225,12 +225,16 @@ struct WARPLINE_PUBLIC MemOp {
   TensorMode tensor_mode = TensorMode::tile;  ///< of a bulk copy of a tensor
   bool multicast = false;      ///< `.multicast::cluster`: to several CTAs of the cluster, at the same place
   bool may_be_remote = false;  ///< of an mbarrier: it may be another CTA's of the cluster
+  /// `multimem`: of a multicast object, all replicas of which it accesses. A store, a reduction, or an
+  /// atomic, which is `.ld_reduce`: it reads, and combines by MemOp::atomic.
+  bool multimem = false;
+  bool wide_sums = false;  ///< `.acc::f32`
   template <class Archive>
   void archive(Archive& a) {
     a(kind, space, semantics, scope, cache_operator, l1_eviction, l2_eviction, cache_hint, is_volatile,
       is_mmio, is_noncoherent, bypass_l1, fills, prefetch_bytes, vector, level, sink_lanes, type, atomic,
       proxy, beyond_edge, image, cache_operation, cache_target, mbarrier, mbarrier_form, bulk, dimensions,
-      tensor_mode, matrices, tile_passes, multicast, may_be_remote);
+      tensor_mode, matrices, tile_passes, multicast, may_be_remote, multimem, wide_sums);
   }
 
   /// Bytes that one lane accesses, sinks included: 1 to 32. 0: it controls the line of its address.
@@ -256,7 +260,7 @@ struct WARPLINE_PUBLIC MemOp {
   /// undefined behaviour): hints of L2, `.mmio`, vectors of 32 bytes, and vectors of atomics.
   [[nodiscard]] bool wants_global() const {
     constexpr unsigned kWideVector = 32;
-    return cache_hint || l2_eviction != L2Eviction::none || prefetch_bytes != 0 || is_mmio ||
+    return multimem || cache_hint || l2_eviction != L2Eviction::none || prefetch_bytes != 0 || is_mmio ||
            bytes_per_lane() == kWideVector || (is_atomic() && vector > 1);
   }
   /// Whether it waits for a phase of an mbarrier, or asks for one.

@@ -62,7 +62,8 @@ L2Outcome L2Core::access(Request& r, WriteBackSink& sink) {
   switch (aperture_of(r.line)) {
     case Aperture::vidmem: return access_vidmem(r, sink);
     case Aperture::sysmem: return access_sysmem(r, sink);
-    case Aperture::peer: break;
+    case Aperture::peer:
+    case Aperture::multicast: break;
   }
   // Not in video or system memory: the device at the end of the link answers it, or refuses.
   counters_.direct_sectors += sector_count(r.sectors);

@@ -25,6 +25,7 @@ std::string where(const Request& r) {
     case Aperture::vidmem: return "vidmem " + offset;
     case Aperture::sysmem: return "sysmem " + offset;
     case Aperture::peer: return "peer " + offset;
+    case Aperture::multicast: return "multicast " + offset;
   }
   return "unmapped " + hexadecimal(r.line.value);
 }

@@ -36,6 +36,7 @@ struct WARPLINE_PUBLIC AtomicBlock {
   AtomicOperation operation = AtomicOperation::none;
   DataType type = DataType::none;
   std::uint8_t vector = 1;  ///< scalar operations of each lane, on elements side by side
+  bool wide_sums = false;   ///< of replicas, f16 and bf16: in f32, rounded once
   bool of_mbarriers = false;
   MbarrierOperation mbarrier = MbarrierOperation::arrive;  ///< of those
   MbarrierForm mbarrier_form = MbarrierForm::plain;        ///< likewise

@@ -45,6 +45,7 @@ AtomicBlock* RequestPool::allocate_atomics() {
   free_blocks_.pop_back();
   block->count = 0;
   block->of_mbarriers = false;
+  block->wide_sums = false;
   block->vector = 1;
   return block;
 }

@@ -36,7 +36,7 @@ const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const Memo
       op.bytes_per_lane() != 4 || op.is_mmio)
     return nullptr;
   const Mapping* const mapping = map_.space->find(VirtualAddress{written.base}, kLineBytes, hint_);
-  if (mapping == nullptr || mapping->uncached) return nullptr;
+  if (mapping == nullptr || mapping->kind != MappingKind::memory) return nullptr;
   out.op_ = &op;
   out.written_ = &written;
   out.global_ = written.active;
@@ -128,15 +128,25 @@ void AddressResolution::classify(const AccessLimits& limits, ResolvedAccess& out
     out.global_ = out.local_ = out.constant_ = 0;
 }
 
+/// Whether memory of this kind is the instruction's to access; of some, how.
+std::optional<FaultKind> AddressResolution::check_kind(ResolvedAccess& out, const Mapping& mapping) {
+  const MemOp& op = *out.op_;
+  const bool multicast = mapping.kind == MappingKind::multicast;
+  if (multicast != op.multimem) return multicast ? FaultKind::multicast : FaultKind::not_multicast;
+  out.exact_ |=
+      mapping.kind == MappingKind::uncached && (op.kind == MemKind::load || op.kind == MemKind::store);
+  return std::nullopt;
+}
+
 std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const Extent& extent) {
   const unsigned bytes = out.op_->end_of_access();
-  const bool may_be_uncached = out.op_->kind == MemKind::load || out.op_->kind == MemKind::store;
   // The usual case: all of the warp in one mapping, found with one look.
   if (extent.high - extent.low < (1U << 30U)) {
     const auto span = static_cast<unsigned>(extent.high - extent.low) + bytes;
     if (const Mapping* const all = map_.space->find(VirtualAddress{extent.low}, span, hint_)) {
-      out.exact_ |= may_be_uncached && all->uncached;
-      return std::nullopt;
+      if (all->kind == MappingKind::memory && !out.op_->multimem) return std::nullopt;
+      const auto kind = check_kind(out, *all);
+      return kind ? std::optional(out.fault(*kind, first_lane(out.global_))) : std::nullopt;
     }
   }
   const LaneAddresses<VirtualAddress> addresses = out.global();
@@ -145,7 +155,7 @@ std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const 
     const Mapping* const m =
         map_.space->find(addresses[lane], std::min(bytes, out.source_bytes(lane)), hint_);
     if (m == nullptr) return out.fault(FaultKind::unmapped, lane);
-    out.exact_ |= may_be_uncached && m->uncached;
+    if (const auto kind = check_kind(out, *m)) return out.fault(*kind, lane);
   }
   return std::nullopt;
 }
@@ -272,10 +282,13 @@ std::optional<Fault> AddressResolution::check_control(const AccessLimits& limits
     if (!anywhere && map_.with_data && offset_in_line(global_addresses[lane]) != 0)
       return out.fault(FaultKind::misaligned, lane);
     if (((out.global_ | out.local_) & bit) == 0) continue;
-    const bool mapped = global ? map_.space->find(global_addresses[lane], needed, hint_) != nullptr
+    const Mapping* const mapping = global ? map_.space->find(global_addresses[lane], needed, hint_) : nullptr;
+    const bool multicast = mapping != nullptr && mapping->kind == MappingKind::multicast;
+    const bool mapped = global ? mapping != nullptr && !multicast
                                : !map_.with_data || local_addresses[lane].value < limits.local_bytes;
     if (mapped) continue;
-    if (kind == MemKind::discard) return out.fault(FaultKind::unmapped, lane);
+    if (kind == MemKind::discard)
+      return out.fault(multicast ? FaultKind::multicast : FaultKind::unmapped, lane);
     out.global_ &= ~bit;
     out.local_ &= ~bit;
     out.dropped_ |= bit;

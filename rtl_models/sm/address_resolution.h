@@ -50,6 +50,7 @@ class AddressResolution {
   [[nodiscard]] static bool is_usual_in_banks(const ResolvedAccess& out);
   [[nodiscard]] std::optional<Fault> check_lanes(const AccessLimits& limits, const ResolvedAccess& out) const;
   [[nodiscard]] std::optional<Fault> check_global(ResolvedAccess& out, const Extent& extent);
+  [[nodiscard]] static std::optional<FaultKind> check_kind(ResolvedAccess& out, const Mapping& mapping);
   [[nodiscard]] std::optional<Fault> check_control(const AccessLimits& limits, ResolvedAccess& out);
   [[nodiscard]] static std::optional<Fault> check_copy(const AccessLimits& limits, const ResolvedAccess& out);
   [[nodiscard]] static std::optional<Fault> check_told(const AccessLimits& limits, const ResolvedAccess& out);

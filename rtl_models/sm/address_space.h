@@ -8,6 +8,14 @@
 
 namespace warpline {
 
+/// What there is to know of the memory behind a mapping.
+enum class MappingKind : std::uint8_t {
+  memory,
+  uncached,  ///< a BAR that is not prefetchable: every load and store is as if it were `.mmio`
+  /// Memory of several GPUs at once (MulticastTable): `multimem` alone accesses it, and nothing else.
+  multicast,
+};
+
 /// A run of virtual addresses that is mapped to one run of physical addresses.
 struct Mapping {
   std::uint64_t base = 0;   ///< the first virtual address, a multiple of 256
@@ -15,10 +23,10 @@ struct Mapping {
   PhysicalAddress physical;
   std::uint16_t region = 0;  ///< the declared buffer, for its counters; 0: none
   bool device = false;       ///< a device's: a load that no cache may keep reads its bytes, and no more
-  bool uncached = false;  ///< of a BAR that is not prefetchable: every load and store as if it were `.mmio`
+  MappingKind kind = MappingKind::memory;
   template <class Archive>
   void archive(Archive& a) {
-    a(base, bytes, physical, region, device, uncached);
+    a(base, bytes, physical, region, device, kind);
   }
 
   /// Whether all of [address, address + count) is in it.

@@ -15,6 +15,16 @@ SectorMask bulk_sectors(std::uint64_t address, std::uint32_t bytes) {
   return static_cast<SectorMask>((2U << last) - (1U << first));
 }
 
+/// Whether memory is mapped, and is one that copies access.
+bool is_plain(const Mapping* mapping) {
+  return mapping != nullptr && mapping->kind != MappingKind::multicast;
+}
+
+/// What is wrong where it is not.
+FaultKind fault_of(const Mapping* mapping) {
+  return mapping == nullptr ? FaultKind::unmapped : FaultKind::multicast;
+}
+
 /// How a reduction goes over elements: those of 16 bits in pairs where it can.
 struct Elements {
   DataType type = DataType::none;
@@ -191,9 +201,9 @@ bool BulkCopyUnit::read_map(Cycle now, unsigned index, std::vector<BulkEvent>& e
   } else {
     const unsigned rest = TensorMap::kBytes - reading_.asked;
     const Mapping* const mapping = map_.space->find(VirtualAddress{at}, rest, hint_);
-    if (mapping == nullptr) {
+    if (!is_plain(mapping)) {
       blocked_ = false;
-      report(now, c, c.order.fault(FaultKind::unmapped, at, Space::generic, rest), events);
+      report(now, c, c.order.fault(fault_of(mapping), at, Space::generic, rest), events);
       return false;
     }
     place = mapping->translate(VirtualAddress{at});
@@ -314,12 +324,11 @@ bool BulkCopyUnit::send(Cycle now, unsigned index, std::vector<BulkEvent>& event
                         std::vector<LsuEvent>& waits) {
   Copy& c = copies_[index];
   const Mapping* const mapping = map_.space->find(VirtualAddress{c.piece.address}, c.piece.bytes, hint_);
-  if (mapping == nullptr) {
+  if (!is_plain(mapping)) {
     if (c.order.op().bulk == BulkDirection::prefetch) {
       step(c, events);  // a hint
     } else {
-      report(now, c, c.order.fault(FaultKind::unmapped, c.piece.address, Space::global, c.piece.bytes),
-             events);
+      report(now, c, c.order.fault(fault_of(mapping), c.piece.address, Space::global, c.piece.bytes), events);
     }
     return true;
   }

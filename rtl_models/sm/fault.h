@@ -41,10 +41,12 @@ enum class FaultKind : std::uint8_t {
   not_in_cluster,    ///< an address outside the cluster's shared memory, of an asynchronous store
   mbarrier_apart,    ///< an mbarrier that is in another CTA's shared memory than the data that it is told of
   fill_size,         ///< a fill of so many bytes that they are no multiple of 8
+  multicast,         ///< memory of several GPUs at once, which `multimem` alone accesses
+  not_multicast,     ///< memory of one GPU or of none, accessed by `multimem`
 };
 
 [[nodiscard]] constexpr std::string_view name_of(FaultKind kind) {
-  constexpr std::array<std::string_view, 27> kNames = {"misaligned address",
+  constexpr std::array<std::string_view, 29> kNames = {"misaligned address",
                                                        "unmapped address",
                                                        "address beyond shared memory",
                                                        "address beyond local memory",
@@ -70,8 +72,10 @@ enum class FaultKind : std::uint8_t {
                                                        "count of an mbarrier out of range",
                                                        "address outside the cluster's shared memory",
                                                        "mbarrier in another CTA than the data",
-                                                       "size of a fill that is no multiple of 8"};
-  static_assert(kNames.size() == static_cast<std::size_t>(FaultKind::fill_size) + 1, "a name each");
+                                                       "size of a fill that is no multiple of 8",
+                                                       "multicast address without multimem",
+                                                       "address of no multicast object"};
+  static_assert(kNames.size() == static_cast<std::size_t>(FaultKind::not_multicast) + 1, "a name each");
   return kNames[static_cast<std::size_t>(kind)];
 }
 

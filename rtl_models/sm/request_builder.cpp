@@ -312,10 +312,12 @@ void RequestBuilder::fill_atomics(Request& r, const ResolvedAccess& access, cons
   const unsigned bytes = op.bytes_per_lane();  // up to 8, or 16
   const bool wide = bytes > sizeof LaneAtomic::operand;
   const bool swaps = op.atomic == AtomicOperation::compare_and_swap;
+  const bool loads = op.multimem && op.kind == MemKind::atomic;  // without an operand
   AtomicBlock* block = pool_.allocate_atomics();
   block->operation = op.atomic;
   block->type = op.type;
   block->vector = op.vector;
+  block->wide_sums = op.wide_sums;
   // A formatted reduction is of the surface's type (PTX ISA, "sured").
   if (op.image.formatted) {
     const bool negative = is_signed(access.image(first_lane(line.lanes)).format.type);
@@ -327,7 +329,7 @@ void RequestBuilder::fill_atomics(Request& r, const ResolvedAccess& access, cons
     part.lane = static_cast<std::uint8_t>(lane);
     part.offset = static_cast<std::uint8_t>(offset_of(coalescer, line, lane));
     part.operand = part.second = part.old_value = 0;
-    if (!map_.with_data) return;
+    if (!map_.with_data || loads) return;
     const std::uint8_t* data = access.written().lane_data(lane);
     LaneAtomicHigh& high = block->high[block->count - 1];
     if (wide) high = {};

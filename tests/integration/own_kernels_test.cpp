@@ -25,6 +25,8 @@ const char* const kKernels[] = {"attention", "chase",  "gemm",     "grid_sum", "
 const char* const kHosted[] = {"serve", "submit"};
 /// And these a network between SMs.
 const char* const kClustered[] = {"cluster_histogram"};
+/// And these two GPUs with a switch between them.
+const char* const kOfGpus[] = {"all_reduce"};
 
 bool wants_host(const std::string& kernel) {
   return std::find(std::begin(kHosted), std::end(kHosted), kernel) != std::end(kHosted);
@@ -32,6 +34,10 @@ bool wants_host(const std::string& kernel) {
 
 std::uint64_t value(const json& statistics, const std::string& counter) {
   return statistics.at("counters").at(counter).at("value").get<std::uint64_t>();
+}
+
+bool wants_gpus(const std::string& kernel) {
+  return std::find(std::begin(kOfGpus), std::end(kOfGpus), kernel) != std::end(kOfGpus);
 }
 
 bool wants_network(const std::string& kernel) {
@@ -163,6 +169,7 @@ TEST_P(OwnKernel, GivesTheExpectedResult) {
       "run", in_source("sw/kernels/" + kernel + ".toml"), "--gpu", "mini", "--stats", "stats.json"};
   if (wants_host(kernel)) command.insert(command.end(), {"--set=pcie_system.peers=1"});
   if (wants_network(kernel)) command.insert(command.end(), {"--set=sm_network.present=true"});
+  if (wants_gpus(kernel)) command.insert(command.end(), {"--set=gpus=2", "--set=gpu_switch.count=1"});
   const Finished run = w.warpline(command);
   ASSERT_EQ(run.status, 0) << run.out << run.err;
 
@@ -191,6 +198,8 @@ INSTANTIATE_TEST_SUITE_P(AllKernels, OwnKernel, testing::ValuesIn(kKernels),
                          [](const auto& p) { return std::string(p.param); });
 INSTANTIATE_TEST_SUITE_P(WithAHost, OwnKernel, testing::ValuesIn(kHosted),
                          [](const auto& p) { return std::string(p.param); });
+INSTANTIATE_TEST_SUITE_P(OfSeveralGpus, OwnKernel, testing::ValuesIn(kOfGpus),
+                         [](const auto& p) { return std::string(p.param); });
 INSTANTIATE_TEST_SUITE_P(OfClusters, OwnKernel, testing::ValuesIn(kClustered),
                          [](const auto& p) { return std::string(p.param); });
 
@@ -217,6 +226,7 @@ TEST(OwnKernels, AreAllTested) {
   std::set<std::string> tested(std::begin(kKernels), std::end(kKernels));
   tested.insert(std::begin(kHosted), std::end(kHosted));
   tested.insert(std::begin(kClustered), std::end(kClustered));
+  tested.insert(std::begin(kOfGpus), std::end(kOfGpus));
   tested.insert({"gemm_tma", "gemm_cluster"});
   EXPECT_EQ(found, tested);
 }

@@ -14,6 +14,7 @@ namespace {
 /// Accesses that no record can hold: their memory, or what they do to it, is not that of the memory model's
 /// scalar accesses. Null: it can.
 const char* unrecordable(const MemOp& op) {
+  if (op.multimem) return "accesses to several GPUs' memory at once (multimem)";
   if (op.tile_passes != 0) return "asynchronous products of matrices";
   switch (op.kind) {
     case MemKind::async_copy: return "asynchronous copies";

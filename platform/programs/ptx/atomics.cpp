@@ -1,4 +1,4 @@
-// atom and red.
+// atom, red and multimem.
 #include <vector>
 
 #include "platform/programs/ptx/families.h"
@@ -66,10 +66,77 @@ void decode_atomic(Decoder& d) {
   d.emit(op, InstructionKind::memory, 4, &m);
 }
 
+/// Of a multimem instruction, the type of elements, which this version has an arithmetic for.
+DataType take_multimem_type(Decoder& d) {
+  if (d.take(".acc::f16")) d.fail("'.acc::f16' is not modelled in this version");
+  const DataType type = take_memory_type(d);
+  if (is_float(type) && size_of(type) == 1) d.fail("type " + type_text(type) + " is not modelled here");
+  return type;
+}
+
+/// Bits that a register of `type` has.
+DataType bits_of(DataType type) {
+  return size_of(type) == 2 ? DataType::b16 : size_of(type) == 4 ? DataType::b32 : DataType::b64;
+}
+
+void decode_multimem_store(Decoder& d) {
+  MemOp m = take_qualifiers(d, MemKind::store);
+  m.multimem = true;
+  m.type = bits_of(take_multimem_type(d));
+  d.need_operands(2);
+  Op op;
+  take_elements(d, d.operand(1), op, m, false);
+  take_address(d, d.operand(0), op, m);
+  op.run = store_handler(op.data_bytes, op.register_bytes);
+  d.emit(op, InstructionKind::memory, 4, &m);
+}
+
+/// `multimem.ld_reduce` where it loads, else `multimem.red`.
+void decode_multimem_reduction(Decoder& d, bool loads) {
+  const bool wide = d.take(".acc::f32");
+  MemOp m = take_qualifiers(d, loads ? MemKind::load : MemKind::reduction);
+  if (loads) m.kind = MemKind::atomic;
+  m.multimem = true;
+  m.wide_sums = wide;
+  m.type = take_multimem_type(d);
+  d.need_operands(2);
+  const Operand& value = d.operand(loads ? 0 : 1);
+  Op op;
+  op.count = m.vector;
+  op.data_bytes = op.register_bytes = static_cast<std::uint8_t>(size_of(m.type));
+  take_address(d, d.operand(loads ? 1 : 0), op, m);
+  if (loads) {
+    op.run = &issue_load;
+    if (value.kind != Operand::Kind::sink) {
+      std::size_t n = 0;
+      for (const Operand* o : elements(d, 0, m)) op.r.at(n++) = d.destination(*o, m.type);
+      op.finish = load_handler(m.type, op.register_bytes);
+    }
+  } else if (m.vector > 1) {
+    std::vector<Ref> sources;
+    for (const Operand* o : elements(d, 1, m)) sources.push_back(d.source(*o, m.type));
+    op.r[Op::kSecond] = d.list(sources);
+    op.run = &issue_vector_atomic;
+  } else {
+    op.r[1] = d.source(1, m.type);
+    op.r[Op::kSecond] = kNoRef;
+    op.run = &issue_atomic;
+  }
+  op.spins = loads;
+  d.emit(op, InstructionKind::memory, 4, &m);
+}
+
+void decode_multimem(Decoder& d) {
+  if (d.take(".st")) return decode_multimem_store(d);
+  const bool loads = d.take(".ld_reduce");
+  d.take(".red");
+  decode_multimem_reduction(d, loads);
+}
+
 }  // namespace
 
 std::vector<Opcode> atomic_opcodes() {
-  return {{"atom", &decode_atomic<true>}, {"red", &decode_atomic<false>}};
+  return {{"atom", &decode_atomic<true>}, {"red", &decode_atomic<false>}, {"multimem", &decode_multimem}};
 }
 
 }  // namespace warpline::ptx

@@ -26,7 +26,7 @@ const Table& table() {
 }
 
 /// PTX ISA 9.0, "Instructions": what is left after the families above.
-constexpr std::string_view kUnsupported = "tcgen05 multimem";
+constexpr std::string_view kUnsupported = "tcgen05";
 
 }  // namespace
 
@@ -55,7 +55,7 @@ std::string full_name(const Statement& s) {
 
 std::string reason_unsupported(const Statement& s) {
   if (s.opcode.is("tcgen05")) return ": there is no tensor memory in this model";
-  return s.opcode.is("multimem") ? ": no memory of this model is that of several GPUs at once" : "";
+  return "";
 }
 
 bool check_opcode(const Statement& s, FaultList& faults, std::vector<Unsupported>& unsupported) {

@@ -96,7 +96,8 @@ TEST(ExplainCommand, RefusesWhatTheAssemblerRefuses) {
   EXPECT_EQ(explain({"prefetch.global.tensormap [a];"}).status, 1);
   for (const auto& [text, why] : {std::pair{"mapa.u64 d, a, %r1;", "is no memory instruction"},
                                   {"getctarank.u64 %r1, a;", "is no memory instruction"},
-                                  {"multimem.st.global.f32 [a], %f1;", "is not modelled in this version"}}) {
+                                  {"multimem.ld_reduce.add.acc::f16.v4.e4m3x4 {a, b, c, d}, [e];",
+                                   "is not modelled in this version"}}) {
     const Ended e = explain({text});
     EXPECT_EQ(e.status, 1) << text;
     expect_in(e.err, why);
@@ -108,6 +109,8 @@ TEST(ExplainCommand, RefusesWhatTheAssemblerRefuses) {
 TEST(ExplainCommand, SaysWhatBulkCopiesAndArrivalsDo) {
   for (const auto& [instruction, words] :
        {std::pair{"cp.async.bulk.prefetch.L2.global [a], 64;", "bulk copy, global memory"},
+        std::pair{"multimem.st.global.f32 [a], %f1;", "one request for every GPU's replica"},
+        std::pair{"multimem.ld_reduce.add.v4.f32 {a, b, c, d}, [e];", "the memory of several GPUs at once"},
         std::pair{"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [a], [b], 64, [c];",
                   "past L1, by a unit of the SM's own"},
         std::pair{"cp.async.mbarrier.arrive.shared.b64 [a];", "operation on an mbarrier"}}) {

@@ -218,8 +218,7 @@ std::string module_of(const std::string& good, const std::string& calls, const s
 }
 
 TEST(Refusals, OfAKernelAreThatKernels) {
-  for (const char* const use : {"call lost;", "multimem.red.relaxed.sys.global.add.u32 [%rd1], %r1;",
-                                "membar.proxy.alias;", "tcgen05.wait::ld.sync.aligned;"}) {
+  for (const char* const use : {"call lost;", "membar.proxy.alias;", "tcgen05.wait::ld.sync.aligned;"}) {
     const auto module = parse(module_of("mov.u32 %r1, 1;", "call f;", use, ""), "m.ptx");
     ASSERT_TRUE(module.ok()) << module.faults()[0].text();
     const auto& entries = module.value()->entries();
