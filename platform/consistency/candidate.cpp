@@ -82,15 +82,28 @@ bool precedes_in_chain(const PathEvent& x, const PathEvent& y) {
   return x.part < y.part;
 }
 
-/// Whether the event comes before what its thread does later, event `later`. An asynchronous operation does
-/// where a wait has waited for it (PTX ISA, "cp.async").
-bool precedes(const std::vector<const Path*>& paths, const Event& x, const Event& later) {
+/// How an event comes before what its thread does later: by program order; because that tells of it; or so
+/// that nobody is told.
+enum class Before : std::uint8_t { no, program_order, covered, uncovered };
+
+/// How event `x` comes before what its thread does later, event `later`. An asynchronous operation does where
+/// a wait has waited for it (PTX ISA, "cp.async").
+Before before(const std::vector<const Path*>& paths, const Event& x, const Event& later) {
   const PathEvent& e = paths[x.thread]->events[x.in_path];
-  if (!e.copies || later.in_path >= e.done_at) return true;
   const PathEvent& l = paths[later.thread]->events[later.in_path];
-  if (!e.follows_copies && !e.bulk && l.follows_copies) return true;
-  if (e.follows_copies) return later.instruction == x.instruction && later.in_path == x.in_path + 1;
-  return l.chain == e.chain && precedes_in_chain(e, l);
+  const bool done = !e.copies || later.in_path >= e.done_at;
+  if (l.follows_copies) {
+    if (e.follows_copies && e.instruction == l.instruction && later.in_path == x.in_path + 1)
+      return Before::program_order;
+    if (e.copies && !e.bulk && !e.follows_copies) return Before::covered;
+    return done ? Before::uncovered : Before::no;
+  }
+  const bool of_one = e.copies && !e.follows_copies && l.copies && l.chain == e.chain;
+  if (l.copies && l.part == AsyncPart::told && !(of_one && e.part == AsyncPart::told)) {
+    if (of_one) return Before::covered;
+    return done ? Before::uncovered : Before::no;
+  }
+  return done || (of_one && precedes_in_chain(e, l)) ? Before::program_order : Before::no;
 }
 
 /// The elements of a vector are accessed in no order (PTX ISA, "Vector Data-types").
@@ -150,9 +163,9 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
   for (const Path* path : paths)
     first_value.push_back(first_value.back() + static_cast<unsigned>(path->values.size()));
   size = static_cast<unsigned>(events.size());
-  for (Relation* r :
-       {&program_order, &dependency, &overlapping, &same_address, &morally_strong, &indivisible, &atomic,
-        &release_pattern, &acquire_pattern, &same_proxy_and_cta, &proxy_fence_of, &completion_of})
+  for (Relation* r : {&program_order, &covered, &uncovered, &dependency, &overlapping, &same_address,
+                      &morally_strong, &indivisible, &atomic, &release_pattern, &acquire_pattern,
+                      &same_proxy_and_cta, &proxy_fence_of, &completion_of})
     *r = Relation(size);
 
   for (unsigned n = 0; n < size; ++n) {
@@ -182,9 +195,18 @@ Candidate::Candidate(const Test& t, const std::vector<const Path*>& p) : test(t)
       }
       if (a == b) continue;
       if (x.thread == Event::kInitial || y.thread == Event::kInitial) continue;
-      if (x.thread == y.thread && a < b && precedes(paths, x, y) && !are_of_one_vector(paths, x, y))
-        program_order.add(a, b);
-      const bool ordered = program_order.has(a, b) || program_order.has(b, a);
+      if (x.thread == y.thread && a < b && !are_of_one_vector(paths, x, y)) {
+        switch (before(paths, x, y)) {
+          case Before::no: break;
+          case Before::program_order: program_order.add(a, b); break;
+          case Before::covered: covered.add(a, b); break;
+          case Before::uncovered: uncovered.add(a, b); break;
+        }
+      }
+      const auto comes_before = [&](unsigned c, unsigned d) {
+        return program_order.has(c, d) || covered.has(c, d) || uncovered.has(c, d);
+      };
+      const bool ordered = comes_before(a, b) || comes_before(b, a);
       if (are_morally_strong(test, x, y, ordered)) morally_strong.add(a, b);
       if (morally_strong.has(a, b) || are_atomic_to_each_other(test, x, y)) indivisible.add(a, b);
       if (!same_place(test, x, y) || x.proxy != y.proxy || !y.accesses()) continue;

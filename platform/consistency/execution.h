@@ -59,6 +59,11 @@ struct Candidate {
   EventSet reads, writes, generic, initial, alias_fences;
   bool has_proxy_fences = false;  ///< implicit ones, too
   Relation program_order, dependency;
+  /// What tells an mbarrier object of an asynchronous operation, or arrives when copies are done, is no part
+  /// of program order. It comes behind what it tells of (covered), and behind what else its thread has done
+  /// before (uncovered), but passes on nothing of the latter: whoever learns of it learns only what it covers
+  /// (PTX ISA, "Program Order: Asynchronous Operations").
+  Relation covered, uncovered;
   Relation overlapping;   ///< accesses to common bytes, each with itself, too
   Relation same_address;  ///< of them, those by one virtual address
   Relation morally_strong;

@@ -68,7 +68,7 @@ std::string draw(const Candidate& c, const std::vector<ReadsFrom>& reads_from, c
   c.initial.each([&](unsigned n) {
     out += fmt::format("  e{} [label=\"{}\", style=dashed];\n", n, label_of(c, values, n));
   });
-  const Relation order = immediate(c.program_order);
+  const Relation order = immediate(c.program_order | c.covered | c.uncovered);
   for (unsigned a = 0; a < c.size; ++a)
     order.row(a).each([&](unsigned b) { out += fmt::format("  e{} -> e{};\n", a, b); });
   edges(out, reads_from_relation(c, reads_from), "rf", "red");

@@ -89,7 +89,7 @@ namespace {
 
 /// What of an instruction PTX ISA 7.5 knows nothing of; null: nothing.
 const char* unknown_to_ptx75(const MemOp& op) {
-  if (op.kind == MemKind::mbarrier) return "order by mbarriers";
+  if (op.kind == MemKind::mbarrier || op.kind == MemKind::async_store) return "order by mbarriers";
   if (op.kind == MemKind::bulk_copy || op.proxy == Proxy::async) return "async proxy";
   if (op.space == Space::shared_cluster) return "shared memory of other CTAs";
   if (op.scope == Scope::cluster) return "cluster scope";

@@ -163,7 +163,7 @@ void Machine::State::load(const Test& test) {
   map.constant_base = Arena::base(Home::vidmem);
   for (unsigned g = 0; g < program_.places.gpus; ++g)
     for (Netlist::SmCluster& c : system_->gpu(g).clusters())
-      c.sm->start(info, make_source(run_, g, config_.sm.warp_slots), map, resident(program_));
+      c.sm->start(info, make_source(run_, g, *c.sm, config_.sm.warp_slots), map, resident(program_));
 }
 
 std::uint8_t* Machine::State::bytes_of(unsigned memory) {

@@ -34,6 +34,15 @@ Relation observation_of(const Candidate& c, const Relation& reads_from) {
   }
 }
 
+/// Base causality of what follows from program order and synchronization, and the ends of asynchronous
+/// operations: a way through it may begin with what such an end tells of, and any way may end there.
+Relation base_of(const Candidate& c, const Relation& order) {
+  const Relation ends = c.covered | c.uncovered;
+  if (ends.empty()) return order;
+  const Relation begun = order | c.covered | c.covered.then(order);
+  return begun | ends | begun.then(ends);
+}
+
 /// Base causality as each pair of accesses sees it through their proxies (PTX ISA, "Proxy-preserved base
 /// causality order").
 Relation proxy_preserved(const Candidate& c, const Relation& base) {
@@ -58,7 +67,7 @@ Causality causality(const Candidate& c, const Relation& reads_from, const Relati
   Causality out;
   out.observation = observation_of(c, reads_from);
   out.synchronizes = c.release_pattern.then(out.observation).then(c.acquire_pattern) & c.morally_strong;
-  out.base = (c.program_order | out.synchronizes | fence_order | barrier_order).closure();
+  out.base = base_of(c, (c.program_order | out.synchronizes | fence_order | barrier_order).closure());
   const Relation preserved = proxy_preserved(c, out.base);
   out.cause = preserved | out.observation.then(preserved);
   return out;

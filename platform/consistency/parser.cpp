@@ -530,8 +530,10 @@ class Parser {
     const Token size = peek();
     const auto bytes = number();
     if (bytes && *bytes != Test::kBulkBytes) return fail(size, "bulk copies of litmus tests have 16 bytes");
-    i.op.bulk = to_shared ? BulkDirection::to_shared : BulkDirection::to_global;
-    i.op.space = Space::global;
+    i.op.bulk = !to_shared    ? BulkDirection::to_global
+                : from_shared ? BulkDirection::to_cluster
+                              : BulkDirection::to_shared;
+    i.op.space = to_shared && from_shared ? Space::shared : Space::global;
     return bytes && (!to_shared || told(i, thread));
   }
 

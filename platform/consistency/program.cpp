@@ -116,6 +116,7 @@ class Lowering {
     cta.threads.push_back(t);
     for (const unsigned memory : shared_memories_) {
       cta.begin.push_back(shared_step(memory, MemKind::store, litmus::Instruction::kNoRegister));
+      if (test_.memories[memory].bytes > Test::kBytes) cta.begin.push_back(upper_step(cta.begin.back()));
       const unsigned owner = shared_owner(test_, memory);
       const bool elsewhere = owner != Location::kNoThread && !test_.threads[owner].place.same_cta(own);
       if (test_.memories[memory].arrivals != 0 || elsewhere) continue;
@@ -153,6 +154,10 @@ class Lowering {
       unsigned arrived = count(t, litmus::InstructionKind::cluster_arrive);
       // All threads come to the last phase, whoever has come to fewer before.
       if (arrived > count(t, litmus::InstructionKind::cluster_wait)) leave.push_back(cluster_step(false));
+      program_.rests.push_back(std::any_of(t.code.begin(), t.code.end(), [&](const litmus::Instruction& i) {
+        return (i.completes != litmus::Instruction::kNoLocation && is_elsewhere(i.completes, t)) ||
+               (i.mbarrier != MbarrierUse::none && is_elsewhere(i.location, t));
+      }));
       for (; arrived <= most; ++arrived) {
         leave.push_back(cluster_step(true));
         leave.push_back(cluster_step(false));
@@ -199,6 +204,14 @@ class Lowering {
     s.base = shared_[memory];
     s.count = test_.memories[memory].arrivals;
     return s;
+  }
+
+  /// Zeros to the 8 bytes behind those that `lower` stores to.
+  Step upper_step(const Step& lower) {
+    litmus::Instruction i = *lower.of;
+    i.offset = Test::kBytes;
+    i.a.value = 0;
+    return step(program_.own_code.emplace_back(std::move(i)), nullptr);
   }
 
   static MemOp mbarrier_op(const litmus::Instruction& i, MbarrierOperation operation) {
@@ -314,6 +327,7 @@ class Lowering {
     } else if (i.op.type == DataType::none) {
       s.mem.type = DataType::b32;
     }
+    if (i.completes != litmus::Instruction::kNoLocation && !i.copies()) s.mem.kind = MemKind::async_store;
     if (s.mem.kind == MemKind::texture_load) {
       s.mem.type = DataType::u32;
       s.mem.vector = 4;
@@ -342,6 +356,12 @@ class Lowering {
     return shared_[memory];
   }
 
+  /// Whether a location lies in shared memory of another CTA than the thread's.
+  [[nodiscard]] bool is_elsewhere(unsigned location, const Thread& thread) const {
+    const unsigned memory = test_.locations[location].memory;
+    return shared_at(memory, &thread) != shared_[memory];
+  }
+
   void find_address(Step& s, const litmus::Instruction& i, const Thread* thread) {
     const bool to_global = i.op.kind == MemKind::bulk_copy && i.op.bulk == BulkDirection::to_global;
     const unsigned location = to_global ? i.copy_to : i.location;
@@ -367,18 +387,26 @@ class Lowering {
       s.copy_to = static_cast<std::uint32_t>(shared_[test_.locations[i.copy_to].memory] + i.copy_offset);
       return;
     }
+    if (i.completes != litmus::Instruction::kNoLocation)
+      s.told = static_cast<std::uint32_t>(shared_at(test_.locations[i.completes].memory, thread));
     if (s.mem.kind == MemKind::bulk_copy) {
-      s.address = Step::Address::bulk;
-      s.base = window;
+      const bool between = l.home == Home::shared;
+      s.address = between ? Step::Address::between : Step::Address::bulk;
+      s.base = between ? shared_[l.memory] : window;
       const unsigned inside = test_.locations[to_global ? i.location : i.copy_to].memory;
       s.copy_to = static_cast<std::uint32_t>(shared_at(inside, thread));
-      if (i.completes != litmus::Instruction::kNoLocation)
-        s.told = static_cast<std::uint32_t>(shared_at(test_.locations[i.completes].memory, thread));
+      return;
+    }
+    if (s.mem.kind == MemKind::async_store) {
+      s.address = Step::Address::store;
+      s.base = shared_at(l.memory, thread);
+      s.mem.space = Space::shared_cluster;
       return;
     }
     if (l.home == Home::shared) {
       s.address = Step::Address::shared;
       s.base = shared_at(l.memory, thread);
+      s.mem.may_be_remote = s.mem.kind == MemKind::mbarrier && s.base != shared_[l.memory];
       s.mem.space = s.base == shared_[l.memory] ? Space::shared : Space::shared_cluster;
     } else if (s.mem.space == Space::constant) {
       s.address = Step::Address::constant;

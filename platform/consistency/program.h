@@ -42,9 +42,11 @@ struct Step : warpline::Instruction {
     element,  ///< an image, and the number of an element
     byte,     ///< an image, and a byte of it
     constant,
-    shared,  ///< a byte of the CTA's shared memory, wherever the run's layout puts the others
-    copy,    ///< a virtual address, and `copy_to`
-    bulk,    ///< likewise, and the mbarrier object at `told`
+    shared,   ///< a byte of the CTA's shared memory, wherever the run's layout puts the others
+    copy,     ///< a virtual address, and `copy_to`
+    bulk,     ///< likewise, and the mbarrier object at `told`
+    between,  ///< of a bulk copy: a byte of the CTA's shared memory, `copy_to` and `told`
+    store,    ///< of `st.async` and `red.async`: a byte of a CTA's shared memory, and `told`
   };
   const litmus::Instruction* of = nullptr;  ///< null: it sleeps, or waits for its registers
   Address address = Address::none;
@@ -53,7 +55,7 @@ struct Step : warpline::Instruction {
   std::uint64_t base = 0;  ///< of `global`: where the window begins; an image's handle; of `shared`: the byte
   std::uint32_t copy_to = 0;  ///< of a copy: the byte of shared memory
   std::uint32_t count = 0;    ///< of an operation on an mbarrier object: arrivals, or bytes
-  std::uint32_t told = 0;     ///< of a bulk copy: likewise, its mbarrier object
+  std::uint32_t told = 0;     ///< of an asynchronous operation: where the mbarrier object is that is told
   /// What is executed with it: a fence before an arrival at the barrier of a cluster, or behind a wait there.
   const Step* before = nullptr;
   const Step* after = nullptr;
@@ -96,6 +98,8 @@ struct Program {
   /// another one's shared memory before that has its initial values, or when it has ended.
   std::vector<Step> enter;
   std::vector<std::vector<Step>> leave;
+  /// By thread: before it leaves, nothing of it is under way to another CTA any more.
+  std::vector<bool> rests;
   unsigned slot_bytes = Test::kBytes;  ///< that each memory has to itself
   /// Weak loads of everything, by the proxies that the threads use, and fences that write system memory back.
   std::vector<Step> noise;

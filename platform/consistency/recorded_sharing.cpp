@@ -82,6 +82,8 @@ bool RecordedSharing::is_private(const Piece& p) const {
     return std::tuple(e.thread, e.address - e.physical, record_.instructions[e.instruction].op.proxy);
   };
   for (const std::size_t n : p.accesses) {
+    // Nobody knows when an asynchronous operation happens, its own thread neither.
+    if (record_.events[n].operation != 0) one = false;
     written = written || record_.events[n].writes;
     one = one && path(record_.events[n]) == path(first);
   }

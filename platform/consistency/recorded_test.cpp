@@ -19,6 +19,15 @@ RecordedTest::RecordedTest(const ExecutionRecord& record, const RecordedSharing&
   // Paths point at instructions, which must stay where they are.
   for (std::size_t t = 0; t < code.size(); ++t) test_.threads[t].code.reserve(code[t]);
   for (const std::size_t n : events) add_event(n);
+  // What has been waited for comes before what its thread does from then on.
+  for (std::size_t t = 0; t < paths_.size(); ++t)
+    for (std::size_t e = 0; e < paths_[t].events.size(); ++e) {
+      const Moment waited = origins_[t][e]->waited;
+      if (waited == ~Moment{0}) continue;
+      const auto at = std::upper_bound(origins_[t].begin(), origins_[t].end(), waited,
+                                       [](Moment m, const RecordedEvent* o) { return m < o->issued; });
+      paths_[t].events[e].done_at = static_cast<unsigned>(at - origins_[t].begin());
+    }
 }
 
 std::vector<const Path*> RecordedTest::paths() const {
@@ -61,6 +70,7 @@ unsigned RecordedTest::location_of(const RecordedEvent& e, unsigned memory) {
   l.name = name_of(record_, e);
   l.memory = memory;
   l.address = at->second;
+  if (e.space != 0) l.home = Home::shared;
   return at->second;
 }
 
@@ -105,6 +115,14 @@ void RecordedTest::add_event(std::size_t n) {
       push(op.kind == MemKind::fence ? EventKind::fence : EventKind::proxy_fence,
            add_instruction(InstructionKind::fence, e, thread, to_ptx(op)), e, thread);
       return;
+    case RecordedEvent::Kind::completion: {
+      Instruction& i = add_instruction(InstructionKind::memory, e, thread, to_ptx(op));
+      i.op.proxy = Proxy::async;
+      const bool reads = e.part == RecordedEvent::Part::source;
+      take_part(push(EventKind::completion, i, e, thread), e,
+                reads ? AsyncPart::source_done : AsyncPart::target_done);
+      return;
+    }
     case RecordedEvent::Kind::access: {
       const Piece* piece = sharing_.piece_of(n);
       // A read whose value no register received tells nothing.
@@ -118,11 +136,74 @@ void RecordedTest::add_access(const RecordedEvent& e, const Piece& p, unsigned t
   Instruction& i = add_instruction(InstructionKind::memory, e, thread, access_text(record_, e));
   i.offset = static_cast<std::uint32_t>(e.physical - p.base);
   i.location = location_of(e, memory_of(p));
+  const bool asynchronous = e.operation != 0 || e.follows_copies;
+  if (asynchronous) make_part(i, e);
   const auto read = static_cast<unsigned>(paths_[thread].events.size());
-  if (e.reads) push(EventKind::read, i, e, thread);
+  if (e.reads) {
+    PathEvent& event = push(EventKind::read, i, e, thread);
+    if (asynchronous) take_part(event, e, e.writes ? AsyncPart::source : part_of(e));
+    if (is_told(e)) take_part(event, e, AsyncPart::told);
+  }
   if (!e.writes) return;
   PathEvent& write = push(EventKind::write, i, e, thread);
   if (e.reads) write.partner = read;
+  if (asynchronous) take_part(write, e, part_of(e));
+  if (is_told(e)) write.element = 1;
+}
+
+AsyncPart RecordedTest::part_of(const RecordedEvent& e) {
+  switch (e.part) {
+    case RecordedEvent::Part::source: return AsyncPart::source;
+    case RecordedEvent::Part::target: return AsyncPart::target;
+    case RecordedEvent::Part::told: return AsyncPart::told;
+  }
+  return AsyncPart::source;
+}
+
+bool RecordedTest::is_told(const RecordedEvent& e) {
+  return e.operation != 0 && e.part == RecordedEvent::Part::told;
+}
+
+/// What an instruction has to say for `e`, which is all of it that the event knows.
+void RecordedTest::make_part(Instruction& i, const RecordedEvent& e) {
+  i.copy_to = i.location;
+  i.copy_offset = i.offset;
+  if (is_told(e)) {
+    i.completes = i.location;
+    i.op = {};
+    i.op.kind = MemKind::mbarrier;
+    i.op.type = DataType::b64;
+    i.op.mbarrier = MbarrierOperation::complete_tx;
+    return;
+  }
+  if (e.follows_copies) {
+    i.op.semantics = Semantics::release;
+    i.op.scope = Scope::cta;
+    return;
+  }
+  i.op.vector = 1;
+  if (i.op.kind == MemKind::bulk_copy) {
+    i.op.proxy = Proxy::async;
+    i.op.type = DataType::b128;
+    return;
+  }
+  if (i.op.kind == MemKind::async_copy) {
+    i.op.type = e.bytes == 16 ? DataType::b128 : e.bytes == 8 ? DataType::b64 : DataType::b32;
+    return;
+  }
+  const bool atomic = i.op.atomic != AtomicOperation::none;
+  i.op.kind = atomic ? MemKind::reduction : MemKind::store;
+  i.op.semantics = atomic ? Semantics::relaxed : Semantics::weak;
+  i.op.scope = atomic ? Scope::cluster : Scope::none;
+}
+
+void RecordedTest::take_part(PathEvent& event, const RecordedEvent& e, AsyncPart part) {
+  event.copies = true;
+  event.follows_copies = e.follows_copies;
+  event.part = part;
+  event.chain = e.operation == 0 ? PathEvent::kNone : e.operation;
+  event.element = e.element;
+  event.bulk = record_.instructions[e.instruction].op.kind != MemKind::async_copy;
 }
 
 }  // namespace warpline::litmus

@@ -45,6 +45,10 @@ class RecordedTest {
   void add_access(const RecordedEvent& e, const Piece& p, unsigned thread);
   Instruction& add_instruction(InstructionKind kind, const RecordedEvent& e, unsigned thread,
                                const std::string& text);
+  [[nodiscard]] static AsyncPart part_of(const RecordedEvent& e);
+  [[nodiscard]] static bool is_told(const RecordedEvent& e);
+  static void make_part(Instruction& i, const RecordedEvent& e);
+  void take_part(PathEvent& event, const RecordedEvent& e, AsyncPart part);
   PathEvent& push(EventKind kind, const Instruction& i, const RecordedEvent& e, unsigned thread);
 
   const ExecutionRecord& record_;

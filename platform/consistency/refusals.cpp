@@ -40,23 +40,26 @@ void judge_shared(const Test& test, const Thread& thread, unsigned location, std
     add(out, l.name + " lies in shared memory of another cluster, which no thread reaches");
 }
 
-/// What of asynchronous operations and mbarriers no program is made of yet, or PTX does not have.
-std::optional<std::string> unbuilt(const Test& test, const Thread& thread, const litmus::Instruction& i) {
-  const auto later = [&](const std::string& what) {
-    return "\"" + i.text + "\": " + what + " are judged, and tests of them are not run yet";
-  };
-  if (i.completes != litmus::Instruction::kNoLocation && !i.copies()) return later("asynchronous stores");
+/// What of asynchronous operations and mbarriers PTX does not have.
+std::optional<std::string> beyond_ptx(const Test& test, const Thread& thread, const litmus::Instruction& i) {
+  const auto because = [&](const char* why) { return "\"" + i.text + "\": " + why; };
   if (i.mbarrier != MbarrierUse::none && is_remote(test, thread, i.location)) {
     const bool waits = waits_for_phase(i.mbarrier) || i.destination != litmus::Instruction::kNoRegister;
-    return waits ? "\"" + i.text + "\": of another CTA's mbarrier no phase is seen: arrive with \"_\" there"
-                 : later("operations on another CTA's mbarrier");
+    if (waits) return because("of another CTA's mbarrier no phase is seen: arrive with \"_\" there");
+    if (i.mbarrier == MbarrierUse::copies_arrive)
+      return because("what waits for asynchronous copies arrives at an mbarrier of its own CTA");
   }
-  if (i.op.kind != MemKind::bulk_copy) return std::nullopt;
-  const auto in_shared = [&](unsigned location) { return test.locations[location].home == Home::shared; };
-  if (in_shared(i.location) && in_shared(i.copy_to)) return later("bulk copies between CTAs");
-  if (is_remote(test, thread, i.copy_to) || is_remote(test, thread, i.location) ||
-      is_remote(test, thread, i.completes))
-    return later("bulk copies to another CTA");
+  const bool copies_in_bulk = i.op.kind == MemKind::bulk_copy;
+  if (copies_in_bulk && test.locations[i.location].home == Home::shared &&
+      is_remote(test, thread, i.location))
+    return because("a bulk copy reads shared memory of its own CTA alone");
+  if (i.completes == litmus::Instruction::kNoLocation) return std::nullopt;
+  const auto owner = [&](unsigned location) {
+    const unsigned o = shared_owner(test, test.locations[location].memory);
+    return o == Location::kNoThread ? thread.place : test.threads[o].place;
+  };
+  if (!owner(copies_in_bulk ? i.copy_to : i.location).same_cta(owner(i.completes)))
+    return because("the mbarrier that is told lies in another CTA than what is written");
   return std::nullopt;
 }
 
@@ -104,7 +107,7 @@ void judge_access(const Test& test, const Places& places, const Thread& thread, 
                  " memory, where no constant does");
   if (home == Home::vidmem && places.users[l.memory].size() > 1)
     add(out, l.name + " lies in video memory, which one GPU only can reach");
-  if (const auto why = unbuilt(test, thread, i)) add(out, *why);
+  if (const auto why = beyond_ptx(test, thread, i)) add(out, *why);
   judge_shared(test, thread, i.location, out);
   judge_shared(test, thread, i.completes, out);
   if (i.copies()) judge_shared(test, thread, i.copy_to, out);

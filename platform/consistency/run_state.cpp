@@ -114,6 +114,7 @@ void draw_threads(RunState& run, const Test& test, Random& random) {
     t.entered = t.left = 0;
     t.ready = false;
     t.behind = nullptr;
+    t.rests = false;
     t.delay = static_cast<unsigned>(random.below(n < own ? skew : kNoiseDelay));
     t.pace = n < own ? pace : kNoiseDelay;
     t.noise = n < own ? 0 : 1 + static_cast<unsigned>(random.below(kMostNoise));

@@ -26,6 +26,7 @@ struct ThreadState {
   unsigned entered = 0, left = 0;        ///< in Program::enter and ::leave
   bool ready = false;                    ///< Step::before of the next step has been executed
   const Step* behind = nullptr;          ///< Step::after of the last one has still to be
+  bool rests = false;                    ///< its code is executed, and nothing of it is under way
   std::vector<std::int64_t> registers;
   Random random{0};
 };

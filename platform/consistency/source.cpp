@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "rtl_models/sm/mbarrier.h"
+#include "rtl_models/sm/sm.h"
 
 namespace warpline::litmus {
 namespace {
@@ -35,7 +36,8 @@ bool is_executed(const ThreadState& t, const litmus::Instruction& i) {
 /// What one SM runs. Loads are not waited for until their registers are used.
 class Source final : public InstructionSource {
  public:
-  Source(RunState& run, unsigned gpu, unsigned slots) : run_(run), gpu_(gpu), threads_(slots, nullptr) {}
+  Source(RunState& run, unsigned gpu, const Sm& sm, unsigned slots)
+      : run_(run), gpu_(gpu), sm_(sm), threads_(slots, nullptr) {}
 
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask /*threads*/) override {
     threads_[slot] = nullptr;
@@ -65,8 +67,10 @@ class Source final : public InstructionSource {
     t.last = nullptr;
     const Part part = part_of(t);
     if (&s == &kSleep) {
-      issue.sleep_cycles = part == Part::begin ? kPoll : t.delay;
+      const bool polls = part == Part::begin || (part == Part::leave && t.delay == 0);
+      issue.sleep_cycles = polls ? kPoll : t.delay;
       if (part != Part::begin) t.delay = 0;
+      if (part == Part::leave) t.rests = sm_.is_quiet(slot);
       return choose_next(t);
     }
     switch (part) {
@@ -157,7 +161,10 @@ class Source final : public InstructionSource {
     return !program.leave.empty() && t.left < leave_of(t).size() ? Part::leave : Part::end;
   }
   [[nodiscard]] const std::vector<Step>& leave_of(const ThreadState& t) const {
-    return run_.program->leave[static_cast<std::size_t>(&t - run_.threads.data())];
+    return run_.program->leave[number_of(t)];
+  }
+  [[nodiscard]] std::size_t number_of(const ThreadState& t) const {
+    return static_cast<std::size_t>(&t - run_.threads.data());
   }
   /// `s` of the thread's code, or what is executed with it, is executed.
   static void go_on(ThreadState& t, const Step& s) {
@@ -206,7 +213,9 @@ class Source final : public InstructionSource {
       return;
     }
     if (part == Part::leave) {
-      t.current = &leave_of(t)[t.left];
+      // Nobody's shared memory goes while something is on its way there.
+      const bool waits = run_.program->rests[number_of(t)] && !t.rests;
+      t.current = waits ? &kSleep : &leave_of(t)[t.left];
       return;
     }
     t.current = nullptr;
@@ -251,17 +260,19 @@ class Source final : public InstructionSource {
         out.address[0] = s.base + offset;
         out.second[0] = CopyTarget{s.copy_to, s.bytes}.packed();
         break;
-      case Step::Address::bulk: {
+      case Step::Address::bulk:
+      case Step::Address::between: {
         BulkOperands operands;
         operands.shared = s.copy_to;
         operands.mbarrier = s.told;
         operands.bytes = Test::kBulkBytes;
-        out.address[0] = s.base + offset;
+        out.address[0] = s.address == Step::Address::between ? s.base : s.base + offset;
         out.second[0] = out.policy[0] = 0;
         std::memcpy(out.lane_data(0), &operands, sizeof operands);
         return;
       }
       case Step::Address::constant: out.address[0] = offset; break;
+      case Step::Address::store: out.second[0] = s.told; [[fallthrough]];
       case Step::Address::shared: out.address[0] = s.base + within; break;
       case Step::Address::element:
       case Step::Address::byte:
@@ -336,13 +347,14 @@ class Source final : public InstructionSource {
 
   RunState& run_;
   unsigned gpu_;
+  const Sm& sm_;                       ///< that runs it
   std::vector<ThreadState*> threads_;  ///< by slot; null: no thread of the run
 };
 
 }  // namespace
 
-std::unique_ptr<InstructionSource> make_source(RunState& run, unsigned gpu, unsigned slots) {
-  return std::make_unique<Source>(run, gpu, slots);
+std::unique_ptr<InstructionSource> make_source(RunState& run, unsigned gpu, const Sm& sm, unsigned slots) {
+  return std::make_unique<Source>(run, gpu, sm, slots);
 }
 
 }  // namespace warpline::litmus

@@ -281,7 +281,7 @@ void BulkCopyUnit::settle(unsigned index, std::vector<BulkEvent>& events) {
   Copy& c = copies_[index];
   if (!c.walked || c.telling) return;
   if (c.tell_left != 0 && !c.killed) {
-    if (c.unsent != 0) return;
+    if (c.unsent != 0 && !mutated(SmMutation::bulk_told_elsewhere_early)) return;
     c.telling = true;
     outgoing_.push_back({index, true});
     if (outgoing_.size() == 1) network_blocked_ = false;
@@ -311,7 +311,7 @@ void BulkCopyUnit::fill(Cycle now, Copy& c, std::vector<BulkEvent>& events, std:
       deliver(now, new_flight(queue_.front(), piece, false), bytes.data(), events, waits);
     } else if (c.order.comes_home()) {
       if (map_.with_data) land(c, piece, bytes.data());
-      tell_mbarrier(now, c, piece.bytes, events, waits);
+      tell_mbarrier(now, c, piece.offset, piece.bytes, events, waits);
     }
     counters_.filled_bytes += piece.bytes;
   }
@@ -346,7 +346,7 @@ bool BulkCopyUnit::send(Cycle now, unsigned index, std::vector<BulkEvent>& event
   ++counters_.requests;
   to_crossbar_.send(now, {r});
   if (reads_global(c) && c.order.comes_home() && mutated(SmMutation::bulk_told_before_data))
-    tell_mbarrier(now, c, piece.bytes, events, waits);
+    tell_mbarrier(now, c, piece.offset, piece.bytes, events, waits);
   next_request_ = owner_.domain().after(now, parameters_.request_interval);
   if (piece.bytes < c.piece.bytes) {
     c.piece = {c.piece.offset + piece.bytes, c.piece.bytes - piece.bytes, c.piece.address + piece.bytes,
@@ -408,6 +408,7 @@ void BulkCopyUnit::make(Request& r, const Copy& c, const BulkPiece& piece, const
         for_each_run(c, piece, [&](std::uint64_t at, unsigned offset, unsigned bytes) {
           lsu_.shared().read(at, &r.data[in_line + offset], bytes);
         });
+      note_moved(c, piece, &r.data[in_line], false);
       counters_.written_sectors += sectors;
       counters_.bytes_to_global += piece.bytes;
       break;
@@ -477,18 +478,27 @@ void BulkCopyUnit::land(const Copy& c, const BulkPiece& piece, const std::uint8_
   });
 }
 
-void BulkCopyUnit::tell_mbarrier(Cycle now, Copy& c, std::uint32_t bytes, std::vector<BulkEvent>& events,
-                                 std::vector<LsuEvent>& waits) {
+void BulkCopyUnit::tell_mbarrier(Cycle now, Copy& c, std::uint32_t offset, std::uint32_t bytes,
+                                 std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits) {
   if (!map_.with_data) return;
   const BulkOrder& o = c.order;
   MemOp complete;
   complete.kind = MemKind::mbarrier;
   complete.mbarrier = MbarrierOperation::complete_tx;
-  const MbarrierStatus status =
-      lsu_.operate_mbarrier(now, o.shared_base + o.operands.mbarrier, complete, bytes, waits);
+  const std::uint64_t at = o.shared_base + o.operands.mbarrier, before = lsu_.shared().word(at);
+  const MbarrierStatus status = lsu_.operate_mbarrier(now, at, complete, bytes, waits);
+  if (SharedObserver* const observer = lsu_.observer();
+      observer != nullptr && status < MbarrierStatus::no_object)
+    observer->bulk_told(sm_.sm, o, offset, before, lsu_.shared().word(at));
   if (status >= MbarrierStatus::no_object)
     report(now, c, o.fault(fault_of_mbarrier(status), o.operands.mbarrier, Space::shared, Mbarrier::kBytes),
            events);
+}
+
+/// Whoever observes the SM hears what has been read; `landed`: and written to shared memory of the own CTA.
+void BulkCopyUnit::note_moved(const Copy& c, const BulkPiece& piece, const std::uint8_t* bytes, bool landed) {
+  if (SharedObserver* const observer = lsu_.observer(); observer != nullptr && map_.with_data)
+    observer->bulk_moved(sm_.sm, c.order, piece.offset, bytes, piece.bytes, landed);
 }
 
 /// The bytes of a flight are there: they come to the own CTA at once, and to others by the network.
@@ -504,9 +514,11 @@ void BulkCopyUnit::deliver(Cycle now, unsigned number, const std::uint8_t* bytes
       land(c, f.piece, bytes);
     }
     if (c.order.op().bulk == BulkDirection::to_shared) counters_.bytes_to_shared += f.piece.bytes;
+    note_moved(c, f.piece, bytes, true);
     if (!reads_global(c) || !mutated(SmMutation::bulk_told_before_data))
-      tell_mbarrier(now, c, f.piece.bytes, events, waits);
+      tell_mbarrier(now, c, f.piece.offset, f.piece.bytes, events, waits);
   }
+  if (!c.order.comes_home()) note_moved(c, f.piece, bytes, false);
   if (f.ranks_left == 0 || c.killed) {
     f.ranks_left = 0;
     --c.unsent;

@@ -122,6 +122,7 @@ class BulkCopyUnit final : public BulkSink {
   void ask_to_cancel(unsigned index, std::vector<BulkEvent>& events);
   void deliver(Cycle now, unsigned number, const std::uint8_t* bytes, std::vector<BulkEvent>& events,
                std::vector<LsuEvent>& waits);
+  void note_moved(const Copy& c, const BulkPiece& piece, const std::uint8_t* bytes, bool landed);
   void combine_here(Cycle now, Flight& f, const std::uint8_t* bytes);
   void settle(unsigned index, std::vector<BulkEvent>& events);
   void end_flight(unsigned number, std::vector<BulkEvent>& events);
@@ -136,8 +137,8 @@ class BulkCopyUnit final : public BulkSink {
   [[nodiscard]] Request* new_request(Cycle now, const Copy& c, unsigned flight);
   [[nodiscard]] unsigned new_flight(unsigned copy, const BulkPiece& piece, bool of_map);
   void land(const Copy& c, const BulkPiece& piece, const std::uint8_t* from);
-  void tell_mbarrier(Cycle now, Copy& c, std::uint32_t bytes, std::vector<BulkEvent>& events,
-                     std::vector<LsuEvent>& waits);
+  void tell_mbarrier(Cycle now, Copy& c, std::uint32_t offset, std::uint32_t bytes,
+                     std::vector<BulkEvent>& events, std::vector<LsuEvent>& waits);
   void report(Cycle now, Copy& c, const Fault& fault, std::vector<BulkEvent>& events);
   template <class F>
   static void for_each_run(const Copy& c, const BulkPiece& piece, F&& f);

@@ -91,6 +91,11 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
   if (e.at > now) return;
   if (e.maintenance.what != 0) return send_maintenance(now, index);
   if (!head_.started) begin_head(now, index, events);
+  if (head_.lines.any() && !e.killed && e.instruction->mem.kind == MemKind::async_store &&
+      mutated(SmMutation::async_store_told_before_data)) {
+    if (head_.mbarriers != 0) static_cast<void>(send_mbarriers(now, index));
+    if (e.lines_pending != 0 || head_.mbarriers != 0) return;
+  }
   if (head_.wants_shared) {
     if (!may_perform_shared(now)) return;
     perform_shared(now, index, events);
@@ -240,7 +245,12 @@ bool LoadStoreUnit::send_mbarriers(Cycle now, unsigned index) {
   LsuEntry& e = entries_[index];
   Request* r = new_request(now, e.slot, index);
   head_.mbarriers &= ~builder_.fill_mbarriers(*r, e.resolved, head_.mbarriers);
-  ++e.lines_pending;
+  if (e.instruction->mem.kind == MemKind::mbarrier && mutated(SmMutation::remote_arrival_not_awaited)) {
+    r->token = kPastQueue;
+    ++past_queue_;
+  } else {
+    ++e.lines_pending;
+  }
   ++cluster_->mbarrier_requests;
   ports_.to_network->send(now, {r});
   return head_.mbarriers == 0;
@@ -348,6 +358,7 @@ void LoadStoreUnit::perform_further(Cycle now, unsigned index, std::vector<LsuEv
   }
   op.kind = op.atomic == AtomicOperation::none ? MemKind::store : MemKind::reduction;
   shared_.perform(op, addresses, e.access, e.shared_base);
+  if (observer_ != nullptr) observer_->shared_performed(e.access);
   if (with_data_) tell_own_mbarriers(now, index, events);
 }
 
@@ -422,9 +433,13 @@ void LoadStoreUnit::tell_own_mbarriers(Cycle now, unsigned index, std::vector<Ls
   for (LaneMask lanes = e.resolved.shared().lanes(); lanes != 0; lanes &= lanes - 1) {
     const unsigned lane = first_lane(lanes);
     const std::uint64_t at = e.shared_base + AddressWindows::own_offset(e.resolved.told(lane));
+    const std::uint64_t before = shared_.word(at);
     const MbarrierStatus status =
         operate_mbarrier(now, at, complete, e.instruction->mem.bytes_per_lane(), events);
-    if (status < MbarrierStatus::no_object) continue;
+    if (status < MbarrierStatus::no_object) {
+      if (observer_ != nullptr) observer_->mbarrier_told(e.access, lane, before, shared_.word(at));
+      continue;
+    }
     Fault fault = e.resolved.fault(fault_of(status), lane);
     fault.address = e.access.second[lane];
     fault.bytes = Mbarrier::kBytes;
@@ -445,8 +460,10 @@ void LoadStoreUnit::serve_mbarriers(Cycle at, Request& r, std::uint64_t line) {
     LaneAtomic& lane = block.lanes[i];
     MbarrierStatus status = MbarrierStatus::done;
     for (std::uint64_t n = 0; n < lane.second && status < MbarrierStatus::no_object; ++n) {
-      status = operate_at(line + lane.offset, op, static_cast<std::uint32_t>(lane.operand));
+      const std::uint64_t object = line + lane.offset, before = shared_.word(object);
+      status = operate_at(object, op, static_cast<std::uint32_t>(lane.operand));
       completed |= status == MbarrierStatus::completed;
+      if (observer_ != nullptr) observer_->remote_mbarrier_performed(r, lane, before, shared_.word(object));
     }
     lane.old_value = static_cast<std::uint64_t>(status);
     if (status >= MbarrierStatus::no_object) r.status = Status::address_error;
@@ -553,8 +570,14 @@ bool LoadStoreUnit::arrive_for_copies(Cycle now, const CopyArrivals::Arrival& ar
   MemOp arrive = arrival.instruction->mem;
   arrive.mbarrier = MbarrierOperation::arrive;
   arrive.mbarrier_form = MbarrierForm::plain;
+  const std::uint64_t before = shared_.word(arrival.at);
   const MbarrierStatus status = operate_mbarrier(now, arrival.at, arrive, arrival.count, events);
-  if (status < MbarrierStatus::no_object) return true;
+  if (status < MbarrierStatus::no_object) {
+    if (observer_ != nullptr)
+      observer_->copies_arrived(sm_.sm, arrival.slot, *arrival.instruction, arrival.lane, before,
+                                shared_.word(arrival.at));
+    return true;
+  }
   Fault fault{fault_of(status), 0, 0, arrival.lane, arrival.address, nullptr};
   fault.space = arrive.space;
   fault.bytes = Mbarrier::kBytes;
@@ -785,6 +808,8 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
       arrivals_.forget(e.slot);
     } else if (with_data_ && !e.killed) {
       scatter(r, e.resolved, exact_lane_, results_of(e));
+      if (observer_ != nullptr && e.instruction->mem.kind == MemKind::async_copy)
+        observer_->copies_landed(e.access, r, shared_.at(e.shared_base));
     }
     e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency));
     if (--e.lines_pending == 0 && e.sent) complete(now, index, e, events);

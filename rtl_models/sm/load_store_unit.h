@@ -70,6 +70,7 @@ class LoadStoreUnit {
 
   /// Is told of what happens to shared memory; null: nobody is.
   void observe(SharedObserver* observer) { observer_ = observer; }
+  [[nodiscard]] SharedObserver* observer() const { return observer_; }
   /// Who carries out bulk copies. Comes before any kernel.
   void set_bulk_copies(BulkSink& sink) { bulk_ = &sink; }
   /// For a new kernel. Pre: idle.

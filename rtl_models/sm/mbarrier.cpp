@@ -1,6 +1,19 @@
 #include "rtl_models/sm/mbarrier.h"
 
+#include "rtl_models/sm/sm_mutations.h"
+
 namespace warpline {
+namespace {
+
+MbarrierStatus expect_and_arrive(std::uint32_t bytes, Mbarrier& on, bool drops) {
+  if (!mutated(SmMutation::mbarrier_arrives_before_expecting))
+    return on.expect_bytes_and_arrive(bytes, drops);
+  const MbarrierStatus arrived = on.arrive(1, true);
+  static_cast<void>(on.expect_bytes(bytes));
+  return arrived;
+}
+
+}  // namespace
 
 MbarrierStatus operate(const MemOp& op, std::uint32_t count, Mbarrier& on) {
   const bool completes = op.mbarrier_form != MbarrierForm::no_complete;
@@ -9,9 +22,9 @@ MbarrierStatus operate(const MemOp& op, std::uint32_t count, Mbarrier& on) {
     case MbarrierOperation::init: return on.init(count);
     case MbarrierOperation::inval: return on.inval();
     case MbarrierOperation::arrive:
-      return expects ? on.expect_bytes_and_arrive(count, false) : on.arrive(count, completes);
+      return expects ? expect_and_arrive(count, on, false) : on.arrive(count, completes);
     case MbarrierOperation::arrive_drop:
-      return expects ? on.expect_bytes_and_arrive(count, true) : on.arrive_and_drop(count, completes);
+      return expects ? expect_and_arrive(count, on, true) : on.arrive_and_drop(count, completes);
     case MbarrierOperation::expect_tx: return on.expect_bytes(count);
     case MbarrierOperation::complete_tx: return on.complete_bytes(count);
     case MbarrierOperation::copies_arrive:

@@ -70,7 +70,9 @@ bool waits_for_loads(const Instruction& i) {
 }
 
 std::optional<OrderingStep> step_before_release(const MemOp& release) {
-  if (release.scope <= Scope::cta || mutated(SmMutation::release_skips_drain)) return std::nullopt;
+  if (release.scope <= Scope::cta || mutated(SmMutation::release_skips_drain) ||
+      (release.may_be_remote && mutated(SmMutation::remote_arrival_skips_drain)))
+    return std::nullopt;
   return step(release_of(release.scope), release.scope, Hold::drain);
 }
 

@@ -100,6 +100,8 @@ class Sm final : public Component, public LooseTarget {
   /// Whether nothing of its warps and CTAs is under way, beside loads, that may change memory or the warps of
   /// others. A CTA of the next kernel may be here, and wait for the end of this one's.
   [[nodiscard]] bool changes_nothing() const;
+  /// Whether nothing of the warp in `slot` is under way.
+  [[nodiscard]] bool is_quiet(unsigned slot) const { return core_.is_quiet(slot); }
   [[nodiscard]] bool next_kernel_waits() const { return launch_waits_; }
   /// Whether each of its warps repeats itself, or waits for others. Pre: it is watched.
   [[nodiscard]] bool only_repeats() const;

@@ -276,6 +276,7 @@ class SmCore {
     return std::uint64_t{warps_[slot].cta} * info_.shared_bytes;
   }
   [[nodiscard]] ResidentWarp& warp(unsigned slot) { return warps_[slot]; }
+  [[nodiscard]] bool is_quiet(unsigned slot) const { return warps_[slot].quiet(); }
   [[nodiscard]] const std::vector<ResidentWarp>& warps() const { return warps_; }
   [[nodiscard]] unsigned active_warps() const { return active_warps_; }
   [[nodiscard]] const std::vector<Cta>& ctas() const { return ctas_; }

@@ -54,6 +54,12 @@ enum class SmMutation : std::uint8_t {
   bulk_wait_ignores_writes,        ///< a wait for bulk copies waits for what they read alone
   bulk_wait_keeps_lines,           ///< behind such a wait, L1 may have lines from before
   async_fence_does_nothing,        ///< fence.proxy.async
+  mbarrier_arrives_before_expecting,  ///< an arrival that expects bytes completes the phase before
+  remote_arrival_skips_drain,         ///< an arrival at another CTA's mbarrier waits for no writes
+  remote_arrival_not_awaited,         ///< a release does not wait for such arrivals
+  async_store_told_before_data,       ///< st.async and red.async tell before what they write goes
+  bulk_told_elsewhere_early,  ///< another CTA's mbarrier is told before what comes from global memory goes
+                              ///< there
 
   // Exactly once and in order: `.mmio`.
   mmio_lanes_merge,    ///< lanes of one line are one transaction

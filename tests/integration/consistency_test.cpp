@@ -77,9 +77,9 @@ TEST(CheckConsistency, WhatADriverForgotToInvalidateIsAViolation) {
 
 TEST(CheckConsistency, WhatCannotBeJudgedIsRefused) {
   const Workspace w;
-  const Finished copies = w.warpline({"run", kernel("pipeline"), "--check-consistency", "--quiet"});
-  EXPECT_EQ(copies.status, 2);
-  EXPECT_THAT(copies.err, HasSubstr("not judged: asynchronous copies ("));
+  const Finished textures = w.warpline({"run", kernel("texture"), "--check-consistency", "--quiet"});
+  EXPECT_EQ(textures.status, 2);
+  EXPECT_THAT(textures.err, HasSubstr("not judged: texture accesses ("));
   w.write("g.toml", "generator = \"stream\"\nfootprint = 4096\naccesses = 10\n");
   const Finished generator = w.warpline({"run", "g.toml", "--check-consistency"});
   EXPECT_EQ(generator.status, 2);

@@ -46,6 +46,13 @@ constexpr const char* kClusterMeeting = R"({ x=0; }
  | ld.weak r1, x ;
 ~exists (P1:r1 == 0))";
 
+/// Bytes are expected, and a store tells of them, from another CTA.
+constexpr const char* kStoredFromElsewhere = R"({ s @ shared of P1 = 0; b @ mbarrier of P1 = 1; }
+ P0@cta 0, cluster 0, gpu 0 | P1@cta 1, cluster 0, gpu 0 ;
+ mbarrier.arrive.expect_tx.release.cluster _, b, 4 | mbarrier.try_wait.parity.acquire.cluster p, b, 0 ;
+ st.async s, 1, b | ld.weak r1, s ;
+~exists (P1:p == 1 /\ P1:r1 == 0))";
+
 constexpr const char* kMessagePassing = R"({ x=0; f=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
  st.weak x, 1 | ld.acquire.gpu r0, f ;
@@ -310,6 +317,34 @@ const Row kRows[] = {
  mbarrier.try_wait p, b, r ;
  ld.weak r1, s ;
 ~exists (P0:p == 1 /\ P0:r1 == 0))"},
+    {SmMutation::mbarrier_arrives_before_expecting, "mbarrier_arrives_before_expecting", kStoredFromElsewhere,
+     kFewRuns},
+    {SmMutation::async_store_told_before_data, "async_store_told_before_data/store", kStoredFromElsewhere},
+    {SmMutation::async_store_told_before_data, "async_store_told_before_data/reduction",
+     R"({ s @ shared of P1 = 0; b @ mbarrier of P1 = 1; }
+ P0@cta 0, cluster 0, gpu 0 | P1@cta 1, cluster 0, gpu 0 ;
+ red.async.add.u32 s, 1, b | mbarrier.arrive.expect_tx.release.cluster r, b, 4 ;
+ | mbarrier.try_wait.acquire.cluster p, b, r ;
+ | ld.weak r1, s ;
+~exists (P1:p == 1 /\ P1:r1 == 0))"},
+    {SmMutation::bulk_told_elsewhere_early, "bulk_told_elsewhere_early",
+     R"({ x=5; s @ shared of P1 = 0; b @ mbarrier of P1 = 1; }
+ P0@cta 0, cluster 0, gpu 0 | P1@cta 1, cluster 0, gpu 0 ;
+ cp.async.bulk s, x, 16, b | mbarrier.arrive.expect_tx.release.cluster r, b, 16 ;
+ | mbarrier.try_wait.acquire.cluster p, b, r ;
+ | ld.weak r1, s ;
+~exists (P1:p == 1 /\ P1:r1 == 0))",
+     kFewRuns},
+    {SmMutation::remote_arrival_skips_drain, "remote_arrival_skips_drain", R"({ x=0; b @ mbarrier of P1 = 1; }
+ P0@cta 0, cluster 0, gpu 0 | P1@cta 1, cluster 0, gpu 0 ;
+ st.weak x, 1 | mbarrier.try_wait.parity.acquire.cluster p, b, 0 ;
+ mbarrier.arrive.release.cluster _, b | ld.weak r1, x ;
+~exists (P1:p == 1 /\ P1:r1 == 0))"},
+    {SmMutation::remote_arrival_not_awaited, "remote_arrival_not_awaited", R"({ f=0; b @ mbarrier of P1 = 1; }
+ P0@cta 0, cluster 0, gpu 0 | P1@cta 1, cluster 0, gpu 0 ;
+ mbarrier.arrive.relaxed.cluster _, b | ld.acquire.cluster r0, f ;
+ st.release.cluster f, 1 | mbarrier.test_wait.parity p, b, 0 ;
+~exists (P1:r0 == 1 /\ P1:p == 0))"},
 };
 
 }  // namespace

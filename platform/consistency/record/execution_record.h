@@ -31,9 +31,13 @@ struct RecordedInstruction {
 };
 
 /// What one thread did by one execution of an instruction: a scalar access, a fence, or an arrival at a
-/// barrier. A vector's elements are accesses of their own (PTX ISA, "Vector Data-types").
+/// barrier; or the completion of what a bulk copy reads, or writes, where the generic proxy knows of that. A
+/// vector's elements are accesses of their own (PTX ISA, "Vector Data-types").
 struct RecordedEvent {
-  enum class Kind : std::uint8_t { access, fence, barrier };
+  enum class Kind : std::uint8_t { access, fence, barrier, completion };
+  /// Of an asynchronous operation, which its thread does not wait for: what it reads, what it writes, and
+  /// that an mbarrier object is told of it.
+  enum class Part : std::uint8_t { source, target, told };
   static constexpr unsigned kMostBytes = 16;
   using Bytes = std::array<std::uint8_t, kMostBytes>;
 
@@ -58,6 +62,11 @@ struct RecordedEvent {
   bool releases = false;         ///< of an arrival there: without `.relaxed`
   std::uint32_t expected = 0;    ///< of a barrier: threads that it names; 0: all of the CTA
   bool waits = false;            ///< of a barrier: bar.sync, barrier.cluster.wait
+  std::uint32_t operation = 0;   ///< the asynchronous operation that it is of, from 1; 0: of none
+  std::uint32_t element = 0;     ///< of its sources and targets: those that belong together
+  Part part = Part::source;      ///< likewise
+  bool follows_copies = false;   ///< an arrival that has waited for its thread's asynchronous copies
+  Moment waited = ~Moment{0};    ///< of a part: when its thread had waited for it
 };
 
 /// 128 bytes of a memory that the record has accesses of.

@@ -36,7 +36,18 @@ class ExecutionRecorder final : public CoherenceObserver, public SharedObserver 
   void shared_performed(const MemoryAccess& access) override;
   void mbarrier_performed(const MemoryAccess& access, unsigned lane, std::uint64_t before,
                           std::uint64_t after) override;
+  void mbarrier_told(const MemoryAccess& access, unsigned lane, std::uint64_t before,
+                     std::uint64_t after) override;
+  void copies_landed(const MemoryAccess& access, const Request& r, const std::uint8_t* shared) override;
+  void copies_arrived(unsigned sm, unsigned slot, const Instruction& i, unsigned lane, std::uint64_t before,
+                      std::uint64_t after) override;
+  void bulk_moved(unsigned sm, const BulkOrder& order, std::uint32_t offset, const std::uint8_t* bytes,
+                  std::uint32_t count, bool landed) override;
+  void bulk_told(unsigned sm, const BulkOrder& order, std::uint32_t offset, std::uint64_t before,
+                 std::uint64_t after) override;
   void remote_performed(const Request& r) override;
+  void remote_mbarrier_performed(const Request& r, const LaneAtomic& part, std::uint64_t before,
+                                 std::uint64_t after) override;
 
   /// A warp of the grid, as the source in its slot has it.
   struct Warp {
@@ -59,6 +70,16 @@ class ExecutionRecorder final : public CoherenceObserver, public SharedObserver 
   void pass_fence(Warp& w);
   void arrive(const Warp& w, const Instruction& i, const InstructionSource& source, const Issue& issue);
   void release(const Warp& w, std::uint32_t barrier);
+  /// The lanes' copies since their last commit become a group.
+  void commit_copies(const Warp& w, LaneMask lanes);
+  /// The lanes have waited until at most `left` of their groups are unfinished; CopyGroups::kWaitForAll:
+  /// until all copies are done.
+  void wait_for_copies(const Warp& w, LaneMask lanes, std::uint32_t left);
+  /// The same of copies to global memory. `reads`: for what they read.
+  void commit_bulk(const Warp& w, LaneMask lanes);
+  void wait_for_bulk(const Warp& w, LaneMask lanes, std::uint32_t left, bool reads);
+  /// The record is not all that the grid does.
+  void refuse(const std::string& what, const std::string& where = {});
 
  private:
   /// The events of one execution of an instruction, which follow one another in the record.
@@ -80,9 +101,20 @@ class ExecutionRecorder final : public CoherenceObserver, public SharedObserver 
   void add_lanes(RecordedEvent e, const Warp& w, LaneMask lanes);
   void take(const Request& r);
   void take_lanes(const Request& r, Run& run);
+  [[nodiscard]] bool is_of_cta(const Request& r, const RecordedEvent& e) const;
   [[nodiscard]] bool is_in(const Request& r, const RecordedEvent& e) const;
   [[nodiscard]] std::uint64_t cta_of_rank(const Warp& w, unsigned rank) const;
-  void refuse(const std::string& what, const std::string& where = {});
+  void add_copy(RecordedEvent e, const MemOp& op, const Warp& w, const MemoryAccess& access, unsigned lane,
+                Run& run);
+  void add_store(RecordedEvent e, const MemOp& op, const Warp& w, const MemoryAccess& access, unsigned lane,
+                 Run& run);
+  void add_bulk(RecordedEvent e, const Instruction& i, const Warp& w, const MemoryAccess& access,
+                unsigned lane, Run& run);
+  void await_copies(RecordedEvent e, const Instruction& i, const Warp& w, const MemoryAccess& access);
+  /// Appends `e`, whose place is known. Returns its number.
+  std::size_t append(RecordedEvent e, Run& run);
+  void change_object(RecordedEvent& e, std::uint64_t before, std::uint64_t after);
+  [[nodiscard]] std::uint32_t count_of(const RecordedEvent& e) const;
   void perform();
   void read_ends();
 
@@ -106,6 +138,35 @@ class ExecutionRecorder final : public CoherenceObserver, public SharedObserver 
   std::unordered_map<const MemoryAccess*, Run> performing_;   ///< of shared memory, without effect yet
   std::unordered_map<std::uint64_t, std::vector<Run>>
       on_their_way_;  ///< writes that have not reached L2, by SM and slot
+  /// Lanes that arrive at one object when their copies are done.
+  struct Arrival {
+    const Instruction* instruction = nullptr;
+    unsigned lane = 0;                ///< the lowest of them
+    std::vector<std::size_t> events;  ///< of each
+  };
+  std::unordered_map<std::uint64_t, std::vector<Arrival>> arrivals_;  ///< by SM and slot, oldest first
+  /// A thread's copies that it has not waited for, each with the number of its group, and that of the group
+  /// that is open.
+  struct Copying {
+    std::vector<std::pair<std::size_t, std::uint32_t>> left;
+    std::uint32_t open = 0;
+  };
+  static void commit(std::unordered_map<std::uint32_t, Copying>& copying, std::uint32_t thread);
+  void wait(std::unordered_map<std::uint32_t, Copying>& copying, std::uint32_t thread, std::uint32_t groups,
+            bool reads);
+  std::unordered_map<std::uint32_t, Copying> copying_;       ///< by thread
+  std::unordered_map<std::uint32_t, Copying> bulk_copying_;  ///< likewise, of bulk copies to global memory
+  /// A lane's bulk copy of which not all has been moved, or told in its own CTA.
+  struct BulkCopy {
+    const Instruction* instruction = nullptr;
+    unsigned lane = 0;
+    std::uint64_t address = 0, shared = 0;  ///< as BulkOrder has them
+    std::size_t first = 0, end = 0;         ///< its events
+    std::size_t left = 0;  ///< of them, sources that have not been read, and objects not told
+  };
+  [[nodiscard]] static bool is_of(const BulkCopy& copy, const BulkOrder& order);
+  std::unordered_map<std::uint64_t, std::vector<BulkCopy>> bulk_;  ///< by SM and slot, oldest first
+  std::uint32_t operations_ = 0;                                   ///< asynchronous ones so far
   std::unordered_map<std::uint64_t, std::uint64_t> barriers_;  ///< by CTA and barrier: the meeting under way
   std::unordered_map<std::uint32_t, unsigned> phases_;  ///< by thread: arrivals at its cluster's barrier
   /// By cluster and phase of its barrier.

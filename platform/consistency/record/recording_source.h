@@ -31,7 +31,20 @@ class RecordingSource final : public InstructionSource {
     source_->execute(slot, issue);
     switch (i.kind) {
       case InstructionKind::memory: recorder_.access(warps_[slot], i, *source_, *issue.access); break;
-      case InstructionKind::fence: recorder_.fence(warps_[slot], i, *source_, issue.active); break;
+      case InstructionKind::fence:
+        if (is_one_way(slot, i)) recorder_.refuse("one-way fences of the async proxy", source_->where(i));
+        recorder_.fence(warps_[slot], i, *source_, issue.active);
+        break;
+      case InstructionKind::commit_copies: recorder_.commit_copies(warps_[slot], issue.active); break;
+      case InstructionKind::wait_copies:
+        recorder_.wait_for_copies(warps_[slot], issue.active, i.groups_left);
+        break;
+      case InstructionKind::commit_bulk: recorder_.commit_bulk(warps_[slot], issue.active); break;
+      case InstructionKind::wait_bulk:
+      case InstructionKind::wait_bulk_reads:
+        recorder_.wait_for_bulk(warps_[slot], issue.active, i.groups_left,
+                                i.kind == InstructionKind::wait_bulk_reads);
+        break;
       case InstructionKind::barrier: recorder_.arrive(warps_[slot], i, *source_, issue); break;
       case InstructionKind::cluster_arrive:
       case InstructionKind::cluster_wait:
@@ -58,6 +71,15 @@ class RecordingSource final : public InstructionSource {
   }
 
  private:
+  /// Whether a fence of the async proxy and another fence make up one statement.
+  [[nodiscard]] bool is_one_way(unsigned slot, const Instruction& i) const {
+    const Instruction* const before = last_[slot];
+    const auto is_of_proxy = [](const Instruction& f) {
+      return f.mem.kind == MemKind::proxy_fence && f.mem.proxy == Proxy::async;
+    };
+    return before != nullptr && before != &i && before->kind == InstructionKind::fence &&
+           is_of_proxy(*before) != is_of_proxy(i) && source_->where(*before) == source_->where(i);
+  }
   /// Whether a fence of the same statement goes before an arrival at the barrier of a cluster.
   [[nodiscard]] bool is_released(unsigned slot, const Instruction& i) const {
     const Instruction* const before = last_[slot];

@@ -94,6 +94,7 @@ bool decode_proxy_fence(Decoder& d) {
   // A fence of shared memory alone is told apart; others order all.
   const auto space = d.take_value<Space>();
   if (space == Space::shared || space == Space::shared_cluster) m.space = Space::shared;
+  if (space == Space::global) m.space = Space::global;
   if (m.proxy == Proxy::alias) {
     m.semantics = Semantics::acq_rel;
     m.scope = Scope::gpu;  // where L1 cannot tell that two virtual addresses are one, L2 can

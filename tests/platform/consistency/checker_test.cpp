@@ -156,6 +156,60 @@ const Case kAsynchronousStores[] = {
      "{\ns @ shared of P1 = 0; b @ mbarrier of P1 = 1;\n}\n P0@cta 0, cluster 0 | P1@cta 1, cluster 0 ;\n "
      "| mbarrier.arrive.expect_tx r, b, 4 ;\n | mbarrier.test_wait p, b, r ;\nexists (P1:p == 1)\n"},
 };
+const char* const kUntold =
+    " ;\n st.async s, 1, b | mbarrier.test_wait.acquire.cluster p, b, r ;\n | ld.weak r1, x ;\n"
+    "exists (P1:p == 1 /\\ P1:r1 == 0)\n";
+std::string told_behind(const char* before) {
+  return "{\nx=0; s @ shared of P1 = 0; b @ mbarrier of P1 = 1;\n}\n" + std::string(kOneCluster) + before +
+         " | mbarrier.arrive.expect_tx.release.cluster r, b, 4" + kUntold;
+}
+const std::string kBetween =
+    "{\nx=0; t @ shared of P0 = 0; s @ shared of P1 = 3; b @ mbarrier of P1 = 1;\n}\n" +
+    std::string(kOneCluster);
+const std::string kWaitsFor16 =
+    " | mbarrier.arrive.expect_tx.release.cluster r, b, 16 ;\n | mbarrier.test_wait.acquire.cluster p, b, r "
+    ";\n";
+const std::string kTold[] = {
+    told_behind("st.weak x, 1"), told_behind("st.release.cluster x, 1"),
+    // The wait of the thread itself comes before its store, whose end it cannot see.
+    "{\ns @ shared = 0; b @ mbarrier = 1;\n}\n P0@cta 0 ;\n mbarrier.arrive.expect_tx r, b, 4 ;\n"
+    " mbarrier.test_wait p, b, r ;\n st.async s, 1, b ;\nexists (P0:p == 1)\n",
+    // Through another thread, too.
+    "{\nf=0; s @ shared = 0; b @ mbarrier = 1;\n}\n P0@cta 0 | P1@cta 0 ;\n mbarrier.arrive.expect_tx r, b, "
+    "4 | "
+    "ld.acquire.cta q, f ;\n mbarrier.test_wait p, b, r | @q st.async s, 1, b ;\n st.release.cta f, 1 | ;\n"
+    "exists (P0:p == 1)\n",
+    kBetween + "cp.async.bulk s, t, 16, b" + kWaitsFor16 +
+        " | ld.weak r1, s ;\nexists (P1:p == 1 /\\ P1:r1 == 3)\n",
+    kBetween + "cp.async.bulk s, x, 16, b" + kWaitsFor16 +
+        " | ld.weak r1, s ;\nexists (P1:p == 1 /\\ P1:r1 == 3)\n",
+    kBetween + "st.weak t, 5" + kWaitsFor16 +
+        " cp.async.bulk s, t, 16, b | ld.weak r1, s ;\nexists (P1:p == 1 /\\ P1:r1 == 0)\n",
+    kBetween + "st.weak t, 5" + kWaitsFor16 +
+        " fence.proxy.async | ld.weak r1, s ;\n cp.async.bulk s, t, 16, b | ;\nexists (P1:p == 1 /\\ P1:r1 "
+        "== 0)\n",
+    // The arrival of copies tells of copies alone.
+    "{\nx=7; y=0; s @ shared = 1; b @ mbarrier = 1;\n}\n P0@cta 0 | P1@cta 0 ;\n st.weak y, 1 | "
+    "mbarrier.test_wait.parity p, b, 0 ;\n cp.async.ca s, x, 4 | ld.weak r1, y ;\n"
+    " cp.async.mbarrier.arrive.noinc b | ;\nexists (P1:p == 1 /\\ P1:r1 == 0)\n",
+    // Who has waited tells all of it.
+    "{\nf=0; s @ shared of P1 = 0; b @ mbarrier of P1 = 1;\n}\n P0@cta 0, cluster 0 | P1@cta 1, cluster 0 | "
+    "P2@cta 2, cluster 0 ;\n st.async s, 1, b | mbarrier.arrive.expect_tx.release.cluster r, b, 4 | "
+    "ld.acquire.cluster q, f ;\n | mbarrier.test_wait.acquire.cluster p, b, r | ld.weak r1, s ;\n"
+    " | @p st.release.cluster f, 1 | ;\nexists (P2:q == 1 /\\ P2:r1 == 0)\n"};
+const Case kTellings[] = {
+    {"nothing is told of an earlier store", true, kTold[0].c_str()},
+    {"nor of an earlier release", true, kTold[1].c_str()},
+    {"what comes before an asynchronous store does not see its end", false, kTold[2].c_str()},
+    {"nor what comes before that in another thread", false, kTold[3].c_str()},
+    {"a copy between CTAs tells when it is there", false, kTold[4].c_str()},
+    {"and so does one from global memory to another CTA", false, kTold[5].c_str()},
+    {"it may read what its thread has overwritten", true, kTold[6].c_str()},
+    {"but not behind a proxy fence", false, kTold[7].c_str()},
+    {"an arrival for copies tells of nothing else", true, kTold[8].c_str()},
+    {"a wait acquires what was told, and passes it on", false, kTold[9].c_str()},
+};
+INSTANTIATE_TEST_SUITE_P(Tellings, Verdicts, ::testing::ValuesIn(kTellings));
 INSTANTIATE_TEST_SUITE_P(AsynchronousStores, Verdicts, ::testing::ValuesIn(kAsynchronousStores));
 INSTANTIATE_TEST_SUITE_P(Mbarriers, Verdicts, ::testing::ValuesIn(kMbarriers));
 

@@ -273,13 +273,23 @@ TEST(LitmusMachine, RefusesWhatItCannotRunByName) {
   EXPECT_EQ(
       why("{ s @ shared of P1; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.weak s, 1 | ;\nexists (0 == 0)"),
       "s lies in shared memory of another cluster, which no thread reaches");
+  const auto why_clustered = [&](const std::string& memories, const std::string& code) {
+    return why("{ " + memories + " }\n" + clusters + code + " | ;\nexists (0 == 0)");
+  };
+  EXPECT_EQ(why_clustered("b @ mbarrier of P1;", "mbarrier.arrive r, b"),
+            "\"mbarrier.arrive r, b\": of another CTA's mbarrier no phase is seen: arrive with \"_\" there");
+  EXPECT_EQ(why_clustered("b @ mbarrier of P1;", "cp.async.mbarrier.arrive.noinc b"),
+            "\"cp.async.mbarrier.arrive.noinc b\": what waits for asynchronous copies arrives at an mbarrier "
+            "of its "
+            "own CTA");
+  EXPECT_EQ(why_clustered("s @ shared of P1; b @ mbarrier of P0;", "st.async s, 1, b"),
+            "\"st.async s, 1, b\": the mbarrier that is told lies in another CTA than what is written");
   EXPECT_EQ(
-      why("{ s @ shared of P1; b @ mbarrier of P1; }\n" + clusters + "st.async s, 1, b | ;\nexists (0 == 0)"),
-      "\"st.async s, 1, b\": asynchronous stores are judged, and tests of them are not run yet");
+      why_clustered("x=0; s @ shared of P1; b @ mbarrier of P0;", "cp.async.bulk s, x, 16, b"),
+      "\"cp.async.bulk s, x, 16, b\": the mbarrier that is told lies in another CTA than what is written");
   EXPECT_EQ(
-      why("{ b @ mbarrier of P1; }\n" + clusters + "mbarrier.arrive _, b | ;\nexists (0 == 0)"),
-      "\"mbarrier.arrive _, b\": operations on another CTA's mbarrier are judged, and tests of them are "
-      "not run yet");
+      why_clustered("s @ shared of P1; t @ shared of P0; b @ mbarrier of P0;", "cp.async.bulk t, s, 16, b"),
+      "\"cp.async.bulk t, s, 16, b\": a bulk copy reads shared memory of its own CTA alone");
   EXPECT_EQ(why("{ x=0; }\n" + clusters + "barrier.cluster.wait | ;\nexists (x == 0)"),
             "P0: \"barrier.cluster.wait\" comes out of turn: a thread arrives, and then waits, each time");
   EXPECT_EQ(
@@ -300,6 +310,21 @@ TEST(LitmusMachine, SaysWhatNoProgramMayDo) {
   EXPECT_EQ(report.faulted, 20U);
   EXPECT_EQ(report.stuck, 0U);
   EXPECT_NE(report.fault.find("mbarrier.arrive _, b"), std::string::npos) << report.fault;
+}
+
+/// What is on its way to another CTA when its thread has nothing more to do comes before that CTA goes.
+TEST(LitmusMachine, NothingComesToACtaThatHasGone) {
+  const litmus::Test test = litmus_test(
+      "{ s @ shared of P1 = 3; t @ shared of P0 = 4; u @ shared of P1; b @ mbarrier of P1 = 9; }\n"
+      " P0@cta 0,cluster 0,gpu 0 | P1@cta 1,cluster 0,gpu 0 ;\n st.async s, 1, b | ;\n"
+      " red.async.add.u32 s, 1, b | ;\n cp.async.bulk u, t, 16, b | ;\n mbarrier.arrive _, b | ;\n"
+      "exists (0 == 0)");
+  GpuConfig config = load_gpu("mini", {"sm_network.present=true"}).value();
+  config.hops.network_sm.request.latency = 500;
+  Machine machine(config);
+  ASSERT_EQ(machine.refusals(test), std::vector<std::string>{});
+  const litmus::RunReport report = litmus::run(machine, test, {200, 5});
+  EXPECT_EQ(report.stuck + report.faulted, 0U) << report.fault;
 }
 
 /// Whatever the launches of its CTAs lie in queues for, a cluster meets.

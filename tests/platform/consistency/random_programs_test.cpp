@@ -249,7 +249,8 @@ class RichProgram {
 };
 
 /// Two or three threads of one CTA, or of a cluster's two, that access shared and global memory, arrive at
-/// mbarriers and look at their phases, copy in bulk both ways, meet, and access 16 bytes at once.
+/// mbarriers and look at their phases, copy in bulk both ways, meet, and access 16 bytes at once; and from
+/// CTA to CTA arrive, store and reduce asynchronously, and copy.
 class AsynchronousProgram {
  public:
   explicit AsynchronousProgram(Random& random) : random_(random), in_cluster_(random.below(2) == 0) {
@@ -258,6 +259,7 @@ class AsynchronousProgram {
 
   std::string run() {
     const auto threads = 2 + random_.below(4) / 3;
+    if (threads > 2) sends_ = 1;
     const auto meetings = in_cluster_ ? random_.below(3) / 2 : 0;
     std::string where, head = "PTX asynchronous\n{\nx=0; y=0; w=0;";
     for (unsigned c = 0; c < (in_cluster_ ? 2 : 1); ++c) {
@@ -321,6 +323,42 @@ class AsynchronousProgram {
     add("cp.async.bulk " + own("s") + ", " + pick({"x", "y"}) + ", 16, " + own("b"));
   }
 
+  /// Bytes are expected at the mbarrier of CTA `to`, whoever is going to tell it of them.
+  void expect(unsigned to, const std::string& bytes) {
+    const std::string object = "b" + std::to_string(to);
+    if (lacking_[to] != 0 && random_.below(4) != 0) {
+      --lacking_[to];
+      return add("mbarrier.arrive.expect_tx" +
+                 pick({".release.cluster", ".release.cluster", ".relaxed.cluster", ""}) + " _, " + object +
+                 ", " + bytes);
+    }
+    add("mbarrier.expect_tx.relaxed.cluster " + object + ", " + bytes);
+  }
+
+  /// Something of which the mbarrier of any CTA is told, or an arrival there.
+  void send() {
+    const auto to = static_cast<unsigned>(random_.below(in_cluster_ ? 2 : 1));
+    const std::string number = std::to_string(to), there = "s" + number, told = ", b" + number;
+    switch (random_.below(6)) {
+      case 0:
+      case 1: expect(to, "4"); return add("st.async " + there + ", " + value() + told);
+      case 2: {
+        expect(to, "4");
+        return add("red.async.relaxed.cluster." + pick({"add", "or", "max"}) + ".u32 " + there + ", " +
+                   value() + told);
+      }
+      case 3: expect(to, "16"); return add("cp.async.bulk " + there + ", " + own("s") + ", 16" + told);
+      case 4:
+        expect(to, "16");
+        return add("cp.async.bulk " + there + ", " + pick({"x", "y"}) + ", 16" + told);
+      default:
+        if (lacking_[to] == 0) return expect(to, "0");
+        --lacking_[to];
+        add("mbarrier.arrive" + pick({".release.cluster", ".release.cluster", ".relaxed.cluster", ""}) +
+            " _" + told);
+    }
+  }
+
   void copy_out() {
     add("cp.async.bulk " + pick({"x", "y"}) + ", " + own("s") + ", 16");
     add("cp.async.bulk.commit_group");
@@ -329,7 +367,7 @@ class AsynchronousProgram {
   }
 
   void instruction() {
-    switch (random_.below(13)) {
+    switch (random_.below(16)) {
       case 0:
       case 1:
         add("st." + pick({"weak ", "relaxed.cluster ", "release.cluster "}) + place() + ", " + value());
@@ -360,6 +398,12 @@ class AsynchronousProgram {
         return;
       case 10: return copy_in();
       case 11: return copy_out();
+      case 12:
+      case 13:
+      case 14:
+        if (sends_ == 0) return expect(cta_, "0");
+        --sends_;
+        return send();
       default: {
         const std::string pair = "{" + fresh() + ", r" + std::to_string(registers_++) + "}, w, ", a = value();
         if (random_.below(2) == 0)
@@ -374,6 +418,7 @@ class AsynchronousProgram {
   bool in_cluster_;
   std::array<unsigned, 2> lacking_{};  ///< arrivals, by CTA
   unsigned cta_ = 0;
+  unsigned sends_ = 2;  ///< left: more are too much for the checker
   std::vector<std::string> code_;
   std::string ends_;
   unsigned registers_ = 0, value_ = 0;

@@ -56,6 +56,34 @@ TEST(LitmusTransports, PinsShowWhatPortsShow) {
   expect_alike(kTwoGpus, gpu, HopTransport::direct, {"gpu[*].pcie*", "gpu[1].l2*", "*l1_lg.from_sm"}, 10);
 }
 
+/// Arrivals, stores, reductions and copies from CTA to CTA.
+constexpr const char* kBetweenCtas = R"({ x=5; s @ shared of P1 = 1; u @ shared of P1; t @ shared of P0 = 7;
+ b @ mbarrier of P1 = 2; }
+ P0@cta 0, cluster 0, gpu 0 | P1@cta 1, cluster 0, gpu 0 ;
+ st.async s, 2, b | mbarrier.arrive.expect_tx.release.cluster r, b, 24 ;
+ red.async.add.u32 s, 4, b | mbarrier.try_wait.acquire.cluster p, b, r ;
+ cp.async.bulk u, t, 16, b | ld.weak r1, s ;
+ mbarrier.arrive.release.cluster _, b | ld.weak r2, u ;
+exists (P1:p == 1 /\ ((P1:r1 != 6 /\ P1:r1 != 2) \/ P1:r2 != 7)))";
+
+TEST(LitmusTransports, SocketsBetweenCtasShowWhatPortsShow) {
+  expect_alike(kBetweenCtas, load_gpu("mini", {"sm_network.present=true"}).value(), HopTransport::socket, {},
+               50);
+}
+
+TEST(LitmusTransports, PinsBetweenCtasShowWhatPortsShow) {
+  expect_alike(kBetweenCtas, load_gpu("mini", {"sm_network.present=true"}).value(), HopTransport::direct,
+               {"*network*"}, 20);
+}
+
+TEST(LitmusTransports, LooselyTimedRunsBetweenCtasForbidWhatTheModelForbids) {
+  const litmus::Test test = litmus_test(kBetweenCtas);
+  litmus::Machine machine(load_gpu("mini", {"sm_network.present=true"}).value(), nullptr, true);
+  const litmus::RunReport report = litmus::run(machine, test, {500, 1});
+  EXPECT_EQ(report.stuck + report.faulted, 0U) << report.fault;
+  EXPECT_EQ(report.in_question, 0U);
+}
+
 TEST(LitmusTransports, LooselyTimedRunsEndAndForbidWhatTheModelForbids) {
   const litmus::Test test = litmus_test(R"({ x=0; f=0; }
  P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;
