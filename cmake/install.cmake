@@ -1,4 +1,4 @@
-# The package: the command, the libraries of every folder but the command's, their headers as include/warpline/FOLDER/x.h, and
+# The package: the command, the libraries of every folder but those of the command and of programs, their headers as include/warpline/FOLDER/x.h, and
 # what find_package and pkg-config read. It holds no absolute path of its own, so the prefix may be moved.
 #
 # Libraries come in one of two forms, with the same targets: an archive of each folder, or, with BUILD_SHARED_LIBS, one shared library
@@ -6,7 +6,7 @@
 include(CMakePackageConfigHelpers)
 
 get_property(targets GLOBAL PROPERTY WARPLINE_TARGETS)
-list(REMOVE_ITEM targets warpline_cli)
+list(REMOVE_ITEM targets warpline_cli warpline_cuda)
 get_property(forwarding GLOBAL PROPERTY WARPLINE_FORWARDING)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpline)
 get_property(packages GLOBAL PROPERTY WARPLINE_PACKAGES)
