@@ -6,7 +6,7 @@
 include(CMakePackageConfigHelpers)
 
 get_property(targets GLOBAL PROPERTY WARPLINE_TARGETS)
-list(REMOVE_ITEM targets warpline_cli warpline_cuda)
+list(REMOVE_ITEM targets ${WARPLINE_APPLICATIONS})
 get_property(forwarding GLOBAL PROPERTY WARPLINE_FORWARDING)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpline)
 get_property(packages GLOBAL PROPERTY WARPLINE_PACKAGES)

@@ -17,7 +17,7 @@ add_library(warpline::warpline ALIAS warpline_shared)
 
 # In a package of the shared library each folder's target leads to it, and to what the folder's headers need.
 get_property(targets GLOBAL PROPERTY WARPLINE_TARGETS)
-list(REMOVE_ITEM targets warpline_cli warpline_cuda)
+list(REMOVE_ITEM targets ${WARPLINE_APPLICATIONS})
 foreach(target ${targets} warpline_rtl_models warpline_platform)
   string(REGEX REPLACE "^warpline_" "warpline_shared_" forward ${target})
   get_target_property(name ${target} EXPORT_NAME)

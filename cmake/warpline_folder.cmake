@@ -59,10 +59,13 @@ function(warpline_library name sources)
   add_library(warpline::${name} ALIAS warpline_${name})
   set_property(GLOBAL APPEND PROPERTY WARPLINE_TARGETS warpline_${name})
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE here)
-  if(here MATCHES "^(rtl_models|platform)/" AND NOT name STREQUAL cli)
+  if(here MATCHES "^(rtl_models|platform)/" AND NOT warpline_${name} IN_LIST WARPLINE_APPLICATIONS)
     target_link_libraries(warpline_${CMAKE_MATCH_1} INTERFACE warpline::${name})
   endif()
 endfunction()
+
+# What is built with the library, and no part of it: the command, and what stands in for CUDA's libraries.
+set(WARPLINE_APPLICATIONS warpline_cli warpline_cuda)
 
 # What users link: warpline::rtl_models, every block and its module; warpline::platform, whole machines as well.
 foreach(umbrella rtl_models platform)

@@ -1,6 +1,7 @@
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
 #include "platform/cli/exit_status.h"
+#include "platform/cli/output_check.h"
 #include "platform/cli/shared_options.h"
 #include "platform/cuda/launcher.h"
 
@@ -20,6 +21,9 @@ struct ExecOptions {
 int exec(const ExecOptions& o) {
   // What is wrong with the GPU is said here, and not in the middle of the program.
   if (const Result<GpuConfig> gpu = o.gpu.load(); !gpu.ok()) return bad_input(gpu.faults());
+  OutputCheck outputs;
+  outputs.add_output("--report", o.report);
+  if (!outputs.faults().empty()) return bad_input(outputs.faults());
   const cuda::ExecRequest request{o.gpu.name, o.gpu.sets, o.report, o.fast_forward, o.measure, o.children, o.command};
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());

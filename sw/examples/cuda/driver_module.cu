@@ -20,6 +20,7 @@ static const char* const kText = R"(
   .reg .b64 %d<8>;
   .shared .align 4 .b8 room[512];
   mov.u32 %r1, %tid.x;
+  st.shared.u32 [room], %r1;
   mul.wide.u32 %d1, %r1, 4;
   mov.u64 %d2, factor;
   add.u64 %d2, %d2, %d1;
