@@ -15,9 +15,9 @@ struct Context {
   bool primary = false;  ///< the one of its device that the runtime uses
   std::uint32_t flags = 0;
   std::uint64_t id = 0;
-  unsigned retained = 0;                ///< of a primary one: how often it is held
-  int cache_preference = 0;             ///< CUfunc_cache
-  int bank_size = 0;                    ///< CUsharedconfig
+  unsigned retained = 0;     ///< of a primary one: how often it is held
+  int cache_preference = 0;  ///< CUfunc_cache
+  int bank_size = 0;         ///< CUsharedconfig
 };
 
 /// All contexts of a process, and which of them the calling thread's calls mean: the top of a stack of each

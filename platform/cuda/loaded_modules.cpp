@@ -1,7 +1,7 @@
 #include "platform/cuda/loaded_modules.h"
 
-#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 namespace warpline::cuda {
@@ -26,6 +26,12 @@ Status LoadedModules::load(Machine& machine, unsigned device, const Result<std::
     log = library.fault_text;
     machine.remove_library(library);
     return status;
+  }
+  {
+    // What lay at the library's address before is not there any more.
+    const std::lock_guard lock(mutex_);
+    for (auto m = all_.begin(); m != all_.end();)
+      m = m->second->library == &library ? all_.erase(m) : std::next(m);
   }
   module = &of(library);
   module->owned = true;

@@ -26,8 +26,9 @@ VirtualMemory::~VirtualMemory() = default;
 
 std::uint64_t VirtualMemory::reserve(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wanted) {
   if (bytes > kMostBytes || alignment > kMostBytes) return 0;
-  const std::uint64_t at =
-      wanted != 0 && wanted % kGranularity == 0 ? wanted : rounded_up(next_, std::max(alignment, kGranularity));
+  const std::uint64_t at = wanted != 0 && wanted % kGranularity == 0
+                               ? wanted
+                               : rounded_up(next_, std::max(alignment, kGranularity));
   try {
     Range range;
     range.bytes = bytes;
@@ -68,7 +69,8 @@ bool VirtualMemory::let_go(MemoryBlock& block) {
 
 bool VirtualMemory::is_free(std::uint64_t address, std::uint64_t bytes) const {
   const auto after = mapped_.lower_bound(address + bytes);
-  return after == mapped_.begin() || std::prev(after)->first + std::prev(after)->second.block->bytes <= address;
+  return after == mapped_.begin() ||
+         std::prev(after)->first + std::prev(after)->second.block->bytes <= address;
 }
 
 bool VirtualMemory::map(std::uint64_t address, MemoryBlock& block) {

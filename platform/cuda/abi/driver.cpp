@@ -168,6 +168,12 @@ int cuGetProcAddress(const char* name, void** function, int version, std::uint64
   return cuGetProcAddress_v2(name, function, version, flags, nullptr);
 }
 
+/// Tables of functions that NVIDIA's own libraries have of its driver: none is here, and they go on without.
+int cuGetExportTable(const void** table, const void*) {
+  if (table != nullptr) *table = nullptr;
+  return result(Status::symbol_not_found);
+}
+
 int cuProfilerStart() {
   return result(Status::success);
 }
@@ -183,6 +189,7 @@ void add_entry_points(Functions& f) {
   WARPLINE_ADD(f, cuGetErrorName);
   WARPLINE_ADD(f, cuGetProcAddress);
   WARPLINE_ADD(f, cuGetProcAddress_v2);
+  WARPLINE_ADD(f, cuGetExportTable);
   WARPLINE_ADD(f, cuProfilerStart);
   WARPLINE_ADD(f, cuProfilerStop);
 }

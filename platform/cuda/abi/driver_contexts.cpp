@@ -42,7 +42,8 @@ struct CreateParameters {
 
 int cuCtxCreate_v4(void** context, const CreateParameters* parameters, unsigned flags, int device) {
   if (parameters != nullptr && (parameters->affinity_count > 0 || parameters->graphics != nullptr))
-    return result(refuse("a context on some of a GPU's SMs or for graphics (cuCtxCreate_v4) is not modelled"));
+    return result(
+        refuse("a context on some of a GPU's SMs or for graphics (cuCtxCreate_v4) is not modelled"));
   return create(context, flags, device);
 }
 
@@ -50,7 +51,8 @@ int cuCtxDestroy_v2(void* handle) {
   return with_machine([&](Machine& m) {
     Context* const context = Contexts::instance().find(handle);
     if (context == nullptr || context->primary) return Status::device_uninitialized;
-    const Status status = m.synchronize(context->device);
+    // What a fault has left is of no use to anybody: as on a GPU, what comes next begins anew.
+    const Status status = m.fault() == Status::success ? m.synchronize(context->device) : m.reset();
     if (Contexts::current() == context) Contexts::pop();
     Contexts::instance().destroy(handle);
     return status;
@@ -123,8 +125,7 @@ int cuCtxSynchronize() {
 }
 
 int cuCtxSynchronize_v2(void* handle) {
-  return with_context_of(handle,
-                         [](Machine& m, Context& context) { return m.synchronize(context.device); });
+  return with_context_of(handle, [](Machine& m, Context& context) { return m.synchronize(context.device); });
 }
 
 int cuCtxGetFlags(unsigned* flags) {
@@ -237,7 +238,7 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
 }
 
 int cuDevicePrimaryCtxReset_v2(int device) {
-  return with_device(device, [&](Machine& m) { return m.synchronize(static_cast<unsigned>(device)); });
+  return with_device(device, [](Machine& m) { return m.reset(); });
 }
 
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {

@@ -104,8 +104,7 @@ int cuDeviceGetProperties(DriverDeviceProperties* p, int device) {
   return with_device(device, [&](Machine& m) {
     if (p == nullptr) return Status::invalid_value;
     const auto a = [&m](int attribute) { return device_attribute(m.config(), attribute).value_or(0); };
-    *p = {a(1),  {a(2), a(3), a(4)}, {a(5), a(6), a(7)}, a(8), a(9), a(10),
-          a(11), a(12),              a(13),              a(14)};
+    *p = {a(1), {a(2), a(3), a(4)}, {a(5), a(6), a(7)}, a(8), a(9), a(10), a(11), a(12), a(13), a(14)};
     return Status::success;
   });
 }

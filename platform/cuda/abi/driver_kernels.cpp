@@ -22,8 +22,7 @@ int with_kernel_on(int device, void* handle, F&& f) {
 template <class F>
 int with_kernel(void* handle, F&& f) {
   return with_context([&](Machine&, Context& context) {
-    return static_cast<Status>(
-        with_kernel_on(static_cast<int>(context.device), handle, std::forward<F>(f)));
+    return static_cast<Status>(with_kernel_on(static_cast<int>(context.device), handle, std::forward<F>(f)));
   });
 }
 
@@ -47,7 +46,8 @@ std::optional<std::vector<std::uint8_t>> block_of(void* const* extra) {
   return std::vector<std::uint8_t>(first, first + bytes);
 }
 
-int launch_kernel(void* handle, const GridShape& shape, void* stream_handle, void** parameters, void** extra) {
+int launch_kernel(void* handle, const GridShape& shape, void* stream_handle, void** parameters,
+                  void** extra) {
   return with_kernel(handle, [&](Machine& m, Function& function, const programs::Entry& entry) {
     Stream* const stream = runtime::stream_of(m, stream_handle);
     if (stream == nullptr) return Status::invalid_resource_handle;
@@ -215,7 +215,8 @@ Status set_attribute_of(Machine& m, Function& function, const programs::Entry& e
     case kClusterHeight:
     case kClusterDepth:
     case kClusterMustBeSet:
-      return refuse("clusters that a kernel gets by its attributes are not modelled: give them at the launch");
+      return refuse(
+          "clusters that a kernel gets by its attributes are not modelled: give them at the launch");
     default: return Status::invalid_value;
   }
 }
@@ -309,8 +310,7 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void* hand
   });
 }
 
-int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* handle, int threads,
-                                                std::size_t dynamic) {
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void* handle, int threads, std::size_t dynamic) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, handle, threads, dynamic, 0);
 }
 

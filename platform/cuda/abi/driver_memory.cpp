@@ -59,7 +59,8 @@ int cuMemFreeHost(void* pointer) {
 }
 
 int cuMemHostRegister_v2(void* pointer, std::size_t bytes, unsigned flags) {
-  return with_context([&](Machine& m, Context&) { return m.register_host(address_of(pointer), bytes, flags); });
+  return with_context(
+      [&](Machine& m, Context&) { return m.register_host(address_of(pointer), bytes, flags); });
 }
 
 int cuMemHostUnregister(void* pointer) {
@@ -180,8 +181,8 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** to, std
       if (to[n] == nullptr || attributes[n] < kContext || attributes[n] > kBlockId)
         return Status::invalid_value;
       // What is not known of a pointer is zero, and of that which is nobody's all is.
-      constexpr bool kWide[] = {false, true,  false, true,  true, true,  false, true, false, false, false,
-                                true,  true,  false, true,  false, false, true, true, true,  true};
+      constexpr bool kWide[] = {false, true, false, true, true,  true,  false, true, false, false, false,
+                                true,  true, false, true, false, false, true,  true, true,  true};
       std::memset(to[n], 0, kWide[attributes[n]] ? 8 : 4);
       if (a) attribute_of(*a, address, attributes[n], to[n]);
     }

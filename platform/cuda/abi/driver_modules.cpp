@@ -28,8 +28,8 @@ int load(void** handle, const JitOptions& options, Texts&& texts) {
     if (handle == nullptr || !options.are_known()) return Status::invalid_value;
     LoadedModule* module = nullptr;
     std::string log;
-    const Status status = LoadedModules::instance().load(
-        m, context.device, texts(m.config().compute_capability), module, log);
+    const Status status =
+        LoadedModules::instance().load(m, context.device, texts(m.config().compute_capability), module, log);
     options.report(log);
     if (status == Status::success) *handle = module;
     return status;
@@ -195,6 +195,11 @@ int cuLibraryEnumerateKernels(void** kernels, unsigned count, void* library) {
   return cuModuleEnumerateFunctions(kernels, count, library);
 }
 
+int cuLibraryGetGlobal(std::uint64_t* address, std::size_t* bytes, void* library, const char* name) {
+  const SomeContext context;
+  return cuModuleGetGlobal_v2(address, bytes, library, name);
+}
+
 int cuLibraryGetModule(void** module, void* library) {
   if (module == nullptr) return result(Status::invalid_value);
   return with_module(library, [&](Machine&, Context&, LoadedModule& found) {
@@ -348,8 +353,7 @@ void add_modules(Functions& f) {
   WARPLINE_ADD(f, cuLibraryGetKernel);
   WARPLINE_ADD(f, cuLibraryGetKernelCount);
   WARPLINE_ADD(f, cuLibraryEnumerateKernels);
-  f.add("cuLibraryGetGlobal", &cuModuleGetGlobal_v2);
-  f.add("cuLibraryGetManaged", &cuModuleGetGlobal_v2);
+  WARPLINE_ADD(f, cuLibraryGetGlobal);
   WARPLINE_ADD(f, cuLibraryGetModule);
   WARPLINE_ADD(f, cuLibraryGetUnifiedFunction);
   WARPLINE_ADD(f, cuKernelGetFunction);

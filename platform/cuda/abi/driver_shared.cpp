@@ -66,8 +66,7 @@ constexpr Shared kShared[] = {
 
 void add_shared(Functions& f) {
   for (const Shared& s : kShared)
-    if (const Address function = runtime_function(s.runtime); function != nullptr)
-      f.add(s.driver, function);
+    if (const Address function = runtime_function(s.runtime); function != nullptr) f.add(s.driver, function);
 }
 
 }  // namespace warpline::cuda::driver

@@ -172,8 +172,8 @@ Status wait_for_value(Machine& m, Stream& s, std::uint64_t address, std::uint64_
 
 template <unsigned bytes, class Value>
 int write_value_in(void* stream, std::uint64_t address, Value value, unsigned flags) {
-  return with_stream(
-      stream, [&](Machine& m, Stream& s) { return write_value(m, s, address, value, bytes, flags); });
+  return with_stream(stream,
+                     [&](Machine& m, Stream& s) { return write_value(m, s, address, value, bytes, flags); });
 }
 template <unsigned bytes, class Value>
 int wait_for_value_in(void* stream, std::uint64_t address, Value value, unsigned flags) {

@@ -30,9 +30,9 @@ struct MapRequest {
 Status read(const MapRequest& r, TensorMap& map) {
   if (r.map == nullptr || reinterpret_cast<std::uintptr_t>(r.map) % TensorMap::kAlignment != 0 ||
       r.rank == 0 || r.rank > TensorMap::kMaxRank || r.shape == nullptr || r.element_strides == nullptr ||
-      (r.rank > 1 && r.strides == nullptr) || r.type < 0 || r.type >= static_cast<int>(std::size(kElements)) ||
-      r.interleave < 0 || r.interleave > 2 || r.swizzle < 0 || r.swizzle > 6 || r.promotion < 0 ||
-      r.promotion > 3 || r.fill < 0 || r.fill > 1)
+      (r.rank > 1 && r.strides == nullptr) || r.type < 0 ||
+      r.type >= static_cast<int>(std::size(kElements)) || r.interleave < 0 || r.interleave > 2 ||
+      r.swizzle < 0 || r.swizzle > 6 || r.promotion < 0 || r.promotion > 3 || r.fill < 0 || r.fill > 1)
     return Status::invalid_value;
   if (kElements[r.type] == DataType::none)
     return refuse("tensor maps of this type of elements (number " + std::to_string(r.type) +
@@ -70,9 +70,8 @@ int cuTensorMapEncodeTiled(void* to, int type, std::uint32_t rank, void* address
                            const std::uint32_t* element_strides, int interleave, int swizzle, int promotion,
                            int fill) {
   TensorMap map;
-  const Status status = read({to, type, rank, address, shape, strides, element_strides, interleave, swizzle,
-                              promotion, fill},
-                             map);
+  const Status status = read(
+      {to, type, rank, address, shape, strides, element_strides, interleave, swizzle, promotion, fill}, map);
   if (status != Status::success) return result(status);
   if (box == nullptr) return result(Status::invalid_value);
   for (unsigned d = 0; d < rank; ++d) map.box[d] = box[d];
@@ -85,9 +84,8 @@ int cuTensorMapEncodeIm2col(void* to, int type, std::uint32_t rank, void* addres
                             const std::uint32_t* element_strides, int interleave, int swizzle, int promotion,
                             int fill) {
   TensorMap map;
-  const Status status = read({to, type, rank, address, shape, strides, element_strides, interleave, swizzle,
-                              promotion, fill},
-                             map);
+  const Status status = read(
+      {to, type, rank, address, shape, strides, element_strides, interleave, swizzle, promotion, fill}, map);
   if (status != Status::success) return result(status);
   if (rank < 3 || lower == nullptr || upper == nullptr) return result(Status::invalid_value);
   map.im2col = true;
@@ -106,9 +104,8 @@ int cuTensorMapEncodeIm2colWide(void* to, int type, std::uint32_t rank, void* ad
                                 const std::uint32_t* element_strides, int interleave, int mode, int swizzle,
                                 int promotion, int fill) {
   TensorMap map;
-  const Status status = read({to, type, rank, address, shape, strides, element_strides, interleave, swizzle,
-                              promotion, fill},
-                             map);
+  const Status status = read(
+      {to, type, rank, address, shape, strides, element_strides, interleave, swizzle, promotion, fill}, map);
   if (status != Status::success) return result(status);
   if (rank < 3 || mode < 0 || mode > 1) return result(Status::invalid_value);
   if (mode == 1) return result(refuse("wide tensor maps of mode W128 are not modelled"));

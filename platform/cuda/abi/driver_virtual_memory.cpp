@@ -83,8 +83,8 @@ int cuMemSetAccess(std::uint64_t address, std::size_t bytes, const AccessDescrip
                    : Status::invalid_value;
       if (d.location.id < 0 || static_cast<unsigned>(d.location.id) >= m.devices())
         return Status::invalid_device;
-      const Status status = m.set_access(address, bytes, static_cast<unsigned>(d.location.id),
-                                         static_cast<unsigned>(d.flags));
+      const Status status =
+          m.set_access(address, bytes, static_cast<unsigned>(d.location.id), static_cast<unsigned>(d.flags));
       if (status != Status::success) return status;
     }
     return Status::success;

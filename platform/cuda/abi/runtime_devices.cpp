@@ -33,6 +33,7 @@ const char* cudaGetErrorName(int error) {
 
 int cudaGetDeviceCount(int* count) {
   return with_machine([&](Machine& m) {
+    if (count == nullptr) return Status::invalid_value;
     *count = static_cast<int>(m.devices());
     return Status::success;
   });
@@ -47,6 +48,7 @@ int cudaSetDevice(int device) {
 
 int cudaGetDevice(int* device) {
   return with_machine([&](Machine&) {
+    if (device == nullptr) return Status::invalid_value;
     *device = static_cast<int>(this_thread().device);
     return Status::success;
   });
@@ -140,6 +142,7 @@ int cudaDeviceSetLimit(int limit, std::size_t value) {
 
 int cudaDeviceGetLimit(std::size_t* value, int limit) {
   return with_machine([&](Machine& m) {
+    if (value == nullptr) return Status::invalid_value;
     const std::optional<std::uint64_t> known = m.limit(limit);
     if (!known) return Status::unsupported_limit;
     *value = *known;
@@ -153,6 +156,7 @@ int cudaDeviceSetCacheConfig(int config) {
 }
 
 int cudaDeviceGetCacheConfig(int* config) {
+  if (config == nullptr) return noted(Status::invalid_value);
   *config = 0;
   return noted(Status::success);
 }
@@ -162,6 +166,7 @@ int cudaDeviceSetSharedMemConfig(int config) {
 }
 
 int cudaDeviceGetSharedMemConfig(int* config) {
+  if (config == nullptr) return noted(Status::invalid_value);
   *config = 1;  // banks of four bytes
   return noted(Status::success);
 }
@@ -210,18 +215,21 @@ int cudaProfilerStop() {
 }
 
 int cudaDriverGetVersion(int* version) {
+  if (version == nullptr) return noted(Status::invalid_value);
   *version = 13000;
   return noted(Status::success);
 }
 
 template <int toolkit>
 int runtime_version(int* version) {
+  if (version == nullptr) return noted(Status::invalid_value);
   *version = toolkit * 1000;
   return noted(Status::success);
 }
 
 int cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return with_machine([&](Machine& m) {
+    if (free == nullptr || total == nullptr) return Status::invalid_value;
     std::uint64_t f = 0, t = 0;
     m.memory_info(this_thread().device, f, t);
     *free = f;

@@ -92,6 +92,7 @@ int __cudaPopCallConfiguration(AbiDim3* grid, AbiDim3* block, std::size_t* share
 }
 
 int __cudaGetKernel(void** kernel, const void* stub) {
+  if (kernel == nullptr) return noted(Status::invalid_value);
   Function* const f = Process::instance().function_of(stub);
   *kernel = f;
   return noted(f == nullptr ? Status::invalid_device_function : Status::success);

@@ -113,6 +113,7 @@ int cudaHostGetFlags(unsigned* flags, void* host) {
 
 int cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer) {
   return with_machine([&](Machine& m) {
+    if (attributes == nullptr) return Status::invalid_value;
     *attributes = {};
     const auto a = m.allocation_of(address_of(pointer));
     auto* const address = const_cast<void*>(pointer);

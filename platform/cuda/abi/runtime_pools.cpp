@@ -38,6 +38,7 @@ int cudaFreeAsync(void* pointer, void* stream) {
 
 int cudaDeviceGetDefaultMemPool(void** pool, int device) {
   return with_device(device, [&](Machine& m) {
+    if (pool == nullptr) return Status::invalid_value;
     *pool = &m.default_pool(static_cast<unsigned>(device));
     return Status::success;
   });
@@ -45,6 +46,7 @@ int cudaDeviceGetDefaultMemPool(void** pool, int device) {
 
 int cudaDeviceGetMemPool(void** pool, int device) {
   return with_device(device, [&](Machine& m) {
+    if (pool == nullptr) return Status::invalid_value;
     *pool = &m.pool_of(static_cast<unsigned>(device));
     return Status::success;
   });

@@ -43,6 +43,7 @@ int cudaStreamWaitEvent(void* stream, void* event, unsigned) {
 
 int cudaStreamGetPriority(void* stream, int* priority) {
   return with_stream(stream, [&](Machine&, Stream& s) {
+    if (priority == nullptr) return Status::invalid_value;
     *priority = s.priority;
     return Status::success;
   });
@@ -50,6 +51,7 @@ int cudaStreamGetPriority(void* stream, int* priority) {
 
 int cudaStreamGetFlags(void* stream, unsigned* flags) {
   return with_stream(stream, [&](Machine&, Stream& s) {
+    if (flags == nullptr) return Status::invalid_value;
     *flags = s.blocking ? 0 : 1;
     return Status::success;
   });

@@ -55,8 +55,8 @@ __attribute__((constructor(102))) void begin() {
 
 }  // namespace
 
-/// For the libraries that are called libcudart.so: fills a table with the functions that stand for the names that
-/// the one of a toolkit exports, in order of the names.
+/// For the libraries that are called libcudart.so: fills a table with the functions that stand for the names
+/// that the one of a toolkit exports, in order of the names.
 extern "C" __attribute__((visibility("default"))) void warpline_cuda_runtime(void** table, unsigned toolkit) {
   namespace cuda = warpline::cuda;
   const std::size_t names = toolkit == cuda::kNewest ? cuda::newest_names() : cuda::runtime_names();

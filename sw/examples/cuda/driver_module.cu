@@ -29,6 +29,8 @@ static const char* const kText = R"(
   add.u64 %d3, %d3, %d1;
   ld.global.u32 %r3, [%d3];
   mul.lo.u32 %r4, %r2, %r3;
+  mov.u32 %r5, room;
+  st.shared.u32 [%r5], %r4;
   ld.param.u64 %d4, [out];
   add.u64 %d4, %d4, %d1;
   st.global.u32 [%d4], %r4;
