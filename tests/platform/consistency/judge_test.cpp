@@ -123,7 +123,7 @@ TEST(Judge, CopiesAreOrderedByTheArrivalThatWaitsForThem) {
                               "mbarrier.arrive.shared.b64 _, [%rd2];"}) {
     ExecutionRecord r = record_of_copy(arrives, "ld.shared.u32 %r5, [%rd2+16];");
     EXPECT_EQ(judge(r).verdict, Verdict::obeys) << text_of(judge(r));
-    event(r, 32, 16).read[0] ^= 1;
+    set(event(r, 32, 16).read, 1);
     EXPECT_EQ(judge(r).verdict, Verdict::violates) << arrives;
   }
   // What is there before the copy is 0, and so is what it brings: another value tells them apart.
