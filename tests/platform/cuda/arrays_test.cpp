@@ -8,6 +8,8 @@
 #include <random>
 
 #include "platform/config/load_gpu.h"
+#include "platform/cuda/abi/driver.h"
+#include "platform/cuda/abi/driver_types.h"
 #include "tests/platform/cuda/called_by_name.h"
 #include "tests/support/environment.h"
 
@@ -437,6 +439,88 @@ TEST_F(CudaArrays, NodesOfGraphsCopyToThem) {
   EXPECT_EQ(named<int(void*)>("cudaGraphExecDestroy")(exec), kOk);
   EXPECT_EQ(named<int(void*)>("cudaGraphDestroy")(graph), kOk);
   EXPECT_EQ(release(array), kOk);
+}
+
+/// A function of the driver API, by its name.
+template <class F>
+F* of_driver(const char* name) {
+  const Address address = driver_function(name);
+  EXPECT_NE(address, nullptr) << name;
+  return reinterpret_cast<F*>(address);
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`.
+struct Descriptor {
+  std::uint64_t width, height, depth;
+  std::uint32_t format, channels, flags;
+};
+
+TEST_F(CudaArrays, TheDriverApiHasThemToo) {
+  void *context = nullptr, *array = nullptr;
+  ASSERT_EQ(of_driver<int(unsigned)>("cuInit")(0), kOk);
+  ASSERT_EQ(of_driver<int(void**, int)>("cuDevicePrimaryCtxRetain")(&context, 0), kOk);
+  ASSERT_EQ(of_driver<int(void*)>("cuCtxSetCurrent")(context), kOk);
+  const auto create = of_driver<int(void**, const Descriptor*)>("cuArray3DCreate_v2");
+  const auto describe = of_driver<int(Descriptor*, void*)>("cuArray3DGetDescriptor_v2");
+  const auto destroy = of_driver<int(void*)>("cuArrayDestroy");
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> formats;
+  for (const std::uint32_t format : {0x01, 0x02, 0x03, 0x08, 0x09, 0x0a, 0x10, 0x20})
+    for (const std::uint32_t channels : {1, 2, 4}) formats.emplace_back(format, channels);
+  for (std::uint32_t n = 0; n < 12; ++n) formats.emplace_back(0xc0 + n, n % 3 == 0 ? 1 : n % 3 == 1 ? 2 : 4);
+  for (const auto& [format, channels] : formats) {
+    const Descriptor wanted{6, 5, 4, format, channels, kLayeredArray};
+    ASSERT_EQ(create(&array, &wanted), kOk) << format << " " << channels;
+    Descriptor got{};
+    EXPECT_EQ(describe(&got, array), kOk);
+    EXPECT_EQ(std::tie(got.width, got.height, got.depth, got.format, got.channels, got.flags),
+              std::tie(wanted.width, wanted.height, wanted.depth, format, channels, wanted.flags));
+    EXPECT_EQ(destroy(array), kOk);
+    EXPECT_EQ(destroy(array), kInvalidHandle);
+  }
+  for (const Descriptor& wrong : {Descriptor{6, 5, 4, 0x20, 3, 0}, Descriptor{6, 5, 4, 0x77, 1, 0},
+                                  Descriptor{6, 5, 4, 0xc1, 1, 0}, Descriptor{0, 5, 4, 0x20, 1, 0}})
+    EXPECT_EQ(create(&array, &wrong), kInvalidValue) << wrong.format;
+  const Descriptor compressed{8, 8, 0, 0x91, 4, 0};
+  EXPECT_EQ(create(&array, &compressed), kNotSupported);
+  // Rows of a box in and out.
+  const Descriptor shape{6, 5, 4, 0x20, 1, 0};
+  ASSERT_EQ(create(&array, &shape), kOk);
+  std::vector<float> content(120), got(120, -1);
+  for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<float>(i);
+  const auto copy_slices = of_driver<int(const Copy3d*)>("cuMemcpy3D_v2");
+  Copy3d in{}, out{};
+  in.from.type = MemoryType::host;
+  in.from.host = reinterpret_cast<std::uintptr_t>(content.data());
+  in.from.pitch = 24;
+  in.from.height = 5;
+  in.to.type = MemoryType::array;
+  in.to.array = array;
+  in.width_bytes = 24;
+  in.height = 5;
+  in.depth = 4;
+  EXPECT_EQ(copy_slices(&in), kOk);
+  out.from = in.to;
+  out.to = in.from;
+  out.from.x_bytes = 4;
+  out.from.z = 1;
+  out.to.host = reinterpret_cast<std::uintptr_t>(got.data());
+  out.width_bytes = 8;
+  out.height = 5;
+  out.depth = 3;
+  EXPECT_EQ(copy_slices(&out), kOk);
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_EQ(got[i], i % 6 < 2 && i < 90 ? content[i + 31] : -1) << "element " << i;
+  out.depth = 4;
+  EXPECT_EQ(copy_slices(&out), kInvalidValue) << "deeper than the array";
+  out.depth = 1;
+  out.from.array = &out;
+  EXPECT_EQ(copy_slices(&out), kInvalidHandle);
+  float row[2] = {};
+  EXPECT_EQ(of_driver<int(void*, void*, std::size_t, std::size_t)>("cuMemcpyAtoH_v2")(row, array, 8, 8), kOk);
+  EXPECT_EQ(row[1], 3);
+  EXPECT_EQ(of_driver<int(void*, void*, std::size_t, std::size_t)>("cuMemcpyAtoH_v2")(row, array, 20, 8),
+            kInvalidValue);
+  EXPECT_EQ(destroy(array), kOk);
 }
 
 TEST(CudaPeers, CopiesBetweenGpusTakeTheLink) {
