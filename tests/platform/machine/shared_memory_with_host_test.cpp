@@ -108,6 +108,7 @@ TEST(UnmappedMemory, IsWhereItIsMappedAndStaysWhenItIsNot) {
     return gpu.faults().size();
   };
   EXPECT_EQ(store(kAt + kBytes - 4, kAt + kBytes), 0U);
+  const std::uint64_t left = gpu.free_bytes();  // the kernel's code takes some
   std::uint32_t found[2] = {};
   gpu.read(kAt + kBytes - 4, found, sizeof found);
   EXPECT_EQ(found[0], 7U);
@@ -118,12 +119,12 @@ TEST(UnmappedMemory, IsWhereItIsMappedAndStaysWhenItIsNot) {
   gpu.map_at(kElsewhere, kBytes, *b);
   gpu.read(kElsewhere + kBytes - 4, found, 4);
   EXPECT_EQ(found[0], 7U);
-  EXPECT_EQ(gpu.free_bytes(), all - 2 * kBytes);
+  EXPECT_EQ(gpu.free_bytes(), left);
   gpu.unmap(kElsewhere);
   gpu.unmap(kAt + kBytes);
   gpu.free_unmapped(*a, kBytes);
   gpu.free_unmapped(*b, kBytes);
-  EXPECT_EQ(gpu.free_bytes(), all);
+  EXPECT_EQ(gpu.free_bytes(), left + 2 * kBytes);
 }
 
 TEST(SharedMemoryWithHost, KernelsAndThisProcessHaveTheSameBytes) {
