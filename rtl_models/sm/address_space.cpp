@@ -1,6 +1,7 @@
 #include "rtl_models/sm/address_space.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "rtl_models/base/contract.h"
 
@@ -19,7 +20,14 @@ void AddressSpace::map(const Mapping& mapping) {
                   "mappings do not overlap");
   WARPLINE_EXPECT(at == mappings_.begin() || std::prev(at)->bytes <= mapping.base - std::prev(at)->base,
                   "mappings do not overlap");
-  mappings_.insert(at, mapping);
+  const auto index = at - mappings_.begin();
+  if (mappings_.size() == mappings_.capacity()) {
+    std::vector<Mapping> larger;
+    larger.reserve(std::max<std::size_t>(64, 2 * mappings_.size()));
+    larger.assign(mappings_.begin(), mappings_.end());
+    outgrown_.push_back(std::exchange(mappings_, std::move(larger)));
+  }
+  mappings_.insert(mappings_.begin() + index, mapping);
 }
 
 std::optional<Mapping> AddressSpace::unmap(std::uint64_t base) {

@@ -41,7 +41,7 @@ struct Mapping {
 };
 
 /// The page table of a GPU: which global virtual addresses exist and where they lie. SMs only read
-/// it; it changes between runs.
+/// it; it changes between runs, and grows where a run pauses.
 class AddressSpace {
  public:
   /// Pre: overlaps no other mapping.
@@ -72,6 +72,8 @@ class AddressSpace {
  private:
   const Mapping* look_up(VirtualAddress address, unsigned bytes, const Mapping*& hint) const;
   std::vector<Mapping> mappings_;  ///< sorted by base
+  /// Where mappings lay before there were more: hints may point there, and are looked at before they are used.
+  std::vector<std::vector<Mapping>> outgrown_;
 };
 
 }  // namespace warpline
