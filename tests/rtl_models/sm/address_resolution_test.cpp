@@ -15,7 +15,7 @@ struct Resolver {
   Resolver() {
     space.map({0x1000, 0x1000, physical(Aperture::vidmem, 0x8000), 0});
     Mapping bar{0x3000, 0x80, physical(Aperture::peer, 0), 0};
-    bar.uncached = true;
+    bar.kind = MappingKind::uncached;
     space.map(bar);
     MemoryMap map;
     map.space = &space;
