@@ -24,7 +24,8 @@ int exec(const ExecOptions& o) {
   OutputCheck outputs;
   outputs.add_output("--report", o.report);
   if (!outputs.faults().empty()) return bad_input(outputs.faults());
-  const cuda::ExecRequest request{o.gpu.name, o.gpu.sets, o.report, o.fast_forward, o.measure, o.children, o.command};
+  const cuda::ExecRequest request{o.gpu.name, o.gpu.sets, o.report, o.fast_forward,
+                                  o.measure,  o.children, o.command};
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());
   if (o.verbose)
@@ -40,8 +41,11 @@ void add_exec(CLI::App& app, int& status) {
   o.gpu.name = "a100";
   o.gpu.add_options(command);
   command.add_option("--report", o.report, "file for what the program did on the GPU, as JSON");
-  command.add_flag("--fast-forward", o.fast_forward, "run all grids loosely timed, but for those of --measure");
-  command.add_option("--measure", o.measure, "KERNEL or KERNEL:N: time the first N grids of it, and run others loosely timed")
+  command.add_flag("--fast-forward", o.fast_forward,
+                   "run all grids loosely timed, but for those of --measure");
+  command
+      .add_option("--measure", o.measure,
+                  "KERNEL or KERNEL:N: time the first N grids of it, and run others loosely timed")
       ->allow_extra_args(false);
   command.add_flag("--children", o.children, "programs that it starts run on the platform, too");
   command.add_flag("--verbose", o.verbose, "say how the program's CUDA is reached");

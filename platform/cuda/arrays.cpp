@@ -6,8 +6,8 @@
 #include <string>
 
 #include "platform/cuda/device_properties.h"
-#include "rtl_models/base/types.h"
 #include "platform/cuda/shortcomings.h"
+#include "rtl_models/base/types.h"
 
 namespace warpline::cuda {
 namespace {

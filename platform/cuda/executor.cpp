@@ -26,10 +26,11 @@ Executor::Ticket Executor::last() const {
 }
 
 void Executor::stop() {
+  std::deque<Work> dropped;  // what it holds goes without the lock
   {
     const std::lock_guard lock(mutex_);
     stopping_.store(true);
-    queue_.clear();
+    dropped.swap(queue_);
     asked_.notify_one();
     finished_.notify_all();
   }

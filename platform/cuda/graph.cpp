@@ -13,10 +13,10 @@ std::uint64_t next_number() {
   return ++last;
 }
 
-/// The nodes of all graphs.
+/// All graphs, and their nodes.
 struct Handles {
   std::mutex mutex;
-  std::unordered_set<const void*> nodes;
+  std::unordered_set<const void*> nodes, graphs;
 };
 
 Handles& handles() {
@@ -35,6 +35,7 @@ std::shared_ptr<const GraphExec::Steps> steps_of(const Graph& graph,
     step.memory = node->memory;
     for (const GraphNode* before : node->after) step.after.push_back(index.at(before));
     if (node->child != nullptr) step.child = steps_of(*node->child, nullptr);
+    if (node->steps != nullptr) step.child = std::static_pointer_cast<const GraphExec::Steps>(node->steps);
     index[node] = steps->size();
     if (by_node != nullptr) (*by_node)[node->number] = steps->size();
     steps->push_back(std::move(step));
@@ -44,9 +45,22 @@ std::shared_ptr<const GraphExec::Steps> steps_of(const Graph& graph,
 
 }  // namespace
 
+Graph::Graph() {
+  Handles& all = handles();
+  const std::lock_guard lock(all.mutex);
+  all.graphs.insert(this);
+}
+
+bool Graph::exists(const void* handle) {
+  Handles& all = handles();
+  const std::lock_guard lock(all.mutex);
+  return all.graphs.count(handle) != 0;
+}
+
 Graph::~Graph() {
   Handles& all = handles();
   const std::lock_guard lock(all.mutex);
+  all.graphs.erase(this);
   for (const auto& node : nodes_) all.nodes.erase(node.get());
 }
 
@@ -108,6 +122,7 @@ std::unique_ptr<Graph> Graph::clone() const {
     c.address = node->address;
     c.bytes = node->bytes;
     c.memory = node->memory;
+    c.steps = node->steps;
     c.given = node->given;
     c.was = node->number;
     if (node->child != nullptr) c.child = node->child->clone();
@@ -147,7 +162,6 @@ const GraphNode* GraphExec::update(const Graph& graph, bool& same_shape) {
     same_shape = mine.kind == theirs.kind && mine.after == theirs.after;
     if (!same_shape) return order[n];
   }
-  by_node_.clear();
   for (std::size_t n = 0; n < order.size(); ++n) by_node_[order[n]->number] = n;
   steps_ = changed;
   return nullptr;

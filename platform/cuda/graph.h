@@ -33,19 +33,20 @@ struct GraphNode {
   Operation operation;
   std::vector<GraphNode*> after;  ///< what it waits for, of the same graph, each once
   std::unique_ptr<Graph> child;
-  std::uint64_t address = 0, bytes = 0;     ///< of memory that it allocates, or frees
-  std::shared_ptr<void> memory;             ///< gives that back
-  std::optional<std::uint64_t> was;  ///< number of the node that it is a copy of
-  std::uint64_t number = 0;                 ///< that no other node of the process has
+  std::uint64_t address = 0, bytes = 0;  ///< of memory that it allocates, or frees
+  std::shared_ptr<void> memory;          ///< gives that back
+  std::optional<std::uint64_t> was;      ///< number of the node that it is a copy of
+  std::uint64_t number = 0;              ///< that no other node of the process has
   Graph* owner = nullptr;
-  std::vector<std::uint8_t> given;  ///< parameters as the program gave them, to be handed back
-  std::vector<void*> arguments;     ///< of a kernel, where its parameters lie, to be handed back
+  std::shared_ptr<const void> steps;  ///< of a graph that was launched in a capture: GraphExec::Steps
+  std::vector<std::uint8_t> given;    ///< parameters as the program gave them, to be handed back
+  std::vector<void*> arguments;       ///< of a kernel, where its parameters lie, to be handed back
 };
 
 /// Work in an order that is only as strict as the program says (CUDA C++ Programming Guide, "CUDA Graphs").
 class Graph {
  public:
-  Graph() = default;
+  Graph();
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
@@ -54,6 +55,8 @@ class Graph {
   GraphNode& add(GraphNode::Kind kind, Operation operation, const std::vector<GraphNode*>& after);
   /// Its edges go with it.
   void remove(const GraphNode& node);
+  /// Whether a handle is that of any graph, one inside a node or under capture included.
+  [[nodiscard]] static bool exists(const void* handle);
   /// A node of any graph by its handle; null: it is none.
   [[nodiscard]] static GraphNode* node_of(void* handle);
   [[nodiscard]] const std::vector<std::unique_ptr<GraphNode>>& nodes() const { return nodes_; }
@@ -66,8 +69,8 @@ class Graph {
   std::vector<std::unique_ptr<GraphNode>> nodes_;  ///< as they were added
 };
 
-/// A graph as it is launched: a copy of what it was when it was instantiated, which later changes of the graph
-/// leave as it is. Launches that are under way keep what they began with.
+/// A graph as it is launched: a copy of what it was when it was instantiated, which later changes of the
+/// graph leave as it is. Launches that are under way keep what they began with.
 class GraphExec {
  public:
   struct Step {
@@ -87,8 +90,8 @@ class GraphExec {
   [[nodiscard]] const Step* find(const GraphNode& node) const;
   /// Changes the step of a node. Pre: it has one.
   void change(const GraphNode& node, const std::function<void(Step&)>& change);
-  /// Takes what nodes of another graph do, if that has the same shape. The first node that is not as here; null:
-  /// it was done.
+  /// Takes what nodes of another graph do, if that has the same shape. The first node that is not as here;
+  /// null: it was done.
   const GraphNode* update(const Graph& graph, bool& same_shape);
 
   std::uint64_t flags = 0;

@@ -25,8 +25,8 @@ inline constexpr const char* kSettings = "WARPLINE_SET";  ///< one per line
 inline constexpr const char* kReport = "WARPLINE_REPORT";
 inline constexpr const char* kFastForward = "WARPLINE_FAST_FORWARD";  ///< set: no grid is timed
 inline constexpr const char* kMeasure = "WARPLINE_MEASURE";           ///< which are, one per line
-inline constexpr const char* kChildren = "WARPLINE_CHILDREN";  ///< set: preloading is inherited
-inline constexpr const char* kPathBefore = "WARPLINE_LIBRARY_PATH";  ///< LD_LIBRARY_PATH as it was
+inline constexpr const char* kChildren = "WARPLINE_CHILDREN";         ///< set: preloading is inherited
+inline constexpr const char* kPathBefore = "WARPLINE_LIBRARY_PATH";   ///< LD_LIBRARY_PATH as it was
 inline constexpr const char* kPreloadBefore =
     "WARPLINE_PRELOAD";  ///< LD_PRELOAD as it was; set: by the launcher
 }  // namespace environment

@@ -83,6 +83,18 @@ std::string why_not_shareable(std::uint64_t first, std::uint64_t bytes) {
   return at < first + bytes ? "a part of it is no memory of the program" : "";
 }
 
+/// Events that a graph records are recorded by its launch.
+void note_records(const GraphExec::Steps& steps, Executor::Ticket launch) {
+  for (const GraphExec::Step& step : steps) {
+    if (step.child != nullptr) note_records(*step.child, launch);
+    if (const auto* const record = std::get_if<RecordEvent>(&step.operation)) {
+      record->event->recorded = true;
+      record->event->capture = nullptr;
+      record->event->last = launch;
+    }
+  }
+}
+
 /// Bytes from the first to the last of rows.
 std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t pitch) {
   return width == 0 || height == 0 ? 0 : (height - 1) * pitch + width;
@@ -138,10 +150,12 @@ Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32
     take();
   }
   if (address == 0) {
-    Shortcomings::instance().note("memory: more than there is", fmt::format(
-        "out of memory: {} of {} are asked for; a GPU has {} (vidmem_bytes), the host {} (sysmem_bytes)",
-        counted(bytes, "byte"), kind == Allocation::Kind::host ? "host memory" : "GPU memory",
-        config_.vidmem_bytes, config_.sysmem_bytes));
+    Shortcomings::instance().note(
+        "memory: more than there is",
+        fmt::format(
+            "out of memory: {} of {} are asked for; a GPU has {} (vidmem_bytes), the host {} (sysmem_bytes)",
+            counted(bytes, "byte"), kind == Allocation::Kind::host ? "host memory" : "GPU memory",
+            config_.vidmem_bytes, config_.sysmem_bytes));
     return Status::memory_allocation;
   }
   const std::lock_guard lock(mutex_);
@@ -162,10 +176,12 @@ Status Machine::free(std::uint64_t address, std::initializer_list<Allocation::Ki
   }
   if (found->of_graph) return Status::success;
   const Status waited = synchronize(found->device);
+  if (waited == Status::not_permitted) return waited;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
-  if (!allocations_.remove(address)) return Status::invalid_value;
-  if (found->pool != nullptr) found->pool->used -= found->bytes;
+  const std::optional<Allocation> removed = allocations_.remove(address);
+  if (!removed) return Status::invalid_value;
+  if (removed->pool != nullptr) removed->pool->used -= removed->bytes;
   platform_.free(address);
   return waited;
 }
@@ -192,6 +208,7 @@ Status Machine::allocate_from(Pool& pool, std::uint64_t bytes, Stream& stream, s
 
 Status Machine::allocate_in_graph(Graph& graph, const std::vector<GraphNode*>& after, unsigned device,
                                   std::uint64_t bytes, GraphNode*& node) {
+  if (bytes == 0) return Status::invalid_value;
   std::uint64_t address = 0;
   if (const Status s = allocate(Allocation::Kind::device, bytes, 0, device, address); s != Status::success)
     return s;
@@ -217,7 +234,8 @@ Status Machine::free_in_order(std::uint64_t address, Stream& stream) {
   {
     const std::lock_guard lock(mutex_);
     const Allocation* const a = allocations_.find(address);
-    if (a == nullptr || a->address != address || a->kind == Allocation::Kind::host || a->mapped)
+    if (a == nullptr || a->address != address || a->mapped || a->of_module || a->registered ||
+        (a->kind != Allocation::Kind::device && a->kind != Allocation::Kind::managed))
       return Status::invalid_value;
     if (stream.capture != nullptr) {
       GraphNode& node = stream.capture->graph->add(GraphNode::Kind::free, Nothing{}, stream.frontier);
@@ -266,6 +284,7 @@ void Machine::set_pool(unsigned device, Pool& pool) {
 }
 
 Status Machine::reset() {
+  if (executor_.is_own_thread()) return Status::not_permitted;
   arrays_->reset();
   for (unsigned device = 0; device < devices(); ++device) synchronize(device);
   const Executor::Shared::Hold hold(platform_use_);
@@ -370,6 +389,18 @@ Status Machine::copy(const CopyRequest& request, Stream& stream, bool asynchrono
   return issue(c, stream, asynchronous && all_ours);
 }
 
+bool Machine::is_mapped(std::uint64_t address, std::uint64_t bytes) {
+  while (bytes != 0) {
+    unsigned gpu = 0;
+    while (gpu < devices() && !platform_.physical_of(address, gpu)) ++gpu;
+    if (gpu == devices()) return false;
+    const std::uint64_t here = platform_.memory().contiguous(address, bytes);
+    address += here;
+    bytes -= here;
+  }
+  return true;
+}
+
 Machine::Done Machine::perform_copy(const CopyRequest& c) {
   const Executor::Shared::Hold hold(platform_use_);
   const auto place = [this](std::uint64_t address, std::uint64_t bytes, bool device, bool writes) {
@@ -383,6 +414,11 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
     return device ? platform_.memory().contiguous(address, bytes) : bytes;
   };
   const std::uint64_t to_bytes = c.to_extent(), from_bytes = c.from_extent();
+  // Graphs may outlive memory that they name.
+  if ((to_device && !is_mapped(c.to, to_bytes)) || (from_device && !is_mapped(c.from, from_bytes))) {
+    set_fault(Status::illegal_address);
+    return {};
+  }
   if (run(c.to, to_bytes, to_device) == to_bytes && run(c.from, from_bytes, from_device) == from_bytes) {
     std::uint8_t* const to = place(c.to, to_bytes, to_device, true);
     const std::uint8_t* const from = place(c.from, from_bytes, from_device, false);
@@ -417,6 +453,9 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
 }
 
 Status Machine::check(const FillRequest& f) {
+  constexpr double kMost = 1e15;
+  const auto d = [](std::uint64_t n) { return static_cast<double>(n); };
+  if (d(f.width) * f.element_bytes + d(f.height) * d(f.pitch) > kMost) return Status::invalid_value;
   const std::uint64_t row_bytes = f.width * f.element_bytes;
   if (f.height > 1 && row_bytes > f.pitch) return Status::invalid_pitch_value;
   if (f.to % f.element_bytes != 0 || (f.height > 1 && f.pitch % f.element_bytes != 0))
@@ -436,6 +475,10 @@ Status Machine::fill(const FillRequest& f, Stream& stream, bool asynchronous) {
 Machine::Done Machine::perform_fill(const FillRequest& f) {
   const Executor::Shared::Hold hold(platform_use_);
   const std::uint64_t row_bytes = f.width * f.element_bytes;
+  if (!is_mapped(f.to, extent(row_bytes, f.height, f.pitch))) {
+    set_fault(Status::illegal_address);
+    return {};
+  }
   for (std::uint64_t row = 0; row < f.height; ++row) {
     for (std::uint64_t filled = 0; filled < row_bytes;) {
       const std::uint64_t from = f.to + row * f.pitch + filled;
@@ -496,6 +539,7 @@ Status Machine::unregister_host(std::uint64_t address) {
     if (a == nullptr || a->address != address || !a->registered) return Status::host_memory_not_registered;
   }
   const Status waited = wait(executor_.last());
+  if (waited == Status::not_permitted) return waited;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
   allocations_.remove(address);
@@ -666,13 +710,17 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
   if (grid.entry == nullptr) return Status::invalid_device_function;
   if (!grid.entry->refused.empty()) {
     for (const Diagnostic& d : grid.entry->refused) tell(d.text());
-    Shortcomings::instance().note("kernel " + grid.entry->name, "kernel " + grid.entry->name + " cannot be run");
+    Shortcomings::instance().note("kernel " + grid.entry->name,
+                                  "kernel " + grid.entry->name + " cannot be run");
     return Status::not_supported;
   }
   if (const Status s = check_shape(request.shape, *request.function, *grid.entry); s != Status::success)
     return s;
   grid.parameters = request.parameters(*grid.entry);
-  if (!request.shape.cooperative && request.shape.cluster.count() <= 1) return Status::success;
+  if (grid.parameters.size() < grid.entry->parameter_bytes) return Status::invalid_value;
+  const bool has_cluster =
+      request.shape.cluster.count() > 1 || grid.entry->required_cluster || grid.entry->needs_cluster;
+  if (!request.shape.cooperative && !has_cluster) return Status::success;
   // Whether all its blocks fit at once takes a kernel to say.
   const Executor::Shared::Hold hold(platform_use_);
   std::unique_ptr<Kernel> kernel;
@@ -680,6 +728,7 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
 }
 
 Status Machine::launch(const GridRequest& request, Stream& stream) {
+  show_printed();
   if (const Status s = fault(); s != Status::success) return s;
   Grid grid;
   if (const Status s = prepare(request, stream.device, grid); s != Status::success) return s;
@@ -706,8 +755,6 @@ Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {
     if (workspace == 0) workspace = platform_.allocate("", kWorkspaceBytes, Aperture::vidmem, grid.device);
     if (workspace == 0) return Status::memory_allocation;
     platform_.name_memory(workspace, "the barrier of the cooperative grid");
-    const std::uint64_t zeros = 0;
-    platform_.write(workspace, &zeros, sizeof zeros);
     attributes.grid_workspace = workspace;
   }
   kernel->set_attributes(attributes);
@@ -729,6 +776,10 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   if (const Status s = make_kernel(grid, kernel); s != Status::success) {
     set_fault(s);
     return done;
+  }
+  if (grid.shape.cooperative) {  // not sooner: the grid before it may still be at its barrier
+    const std::uint64_t zeros = 0;
+    platform_.write(workspaces_.at(grid.device), &zeros, sizeof zeros);
   }
   grid.module->lay_constants();
   const bool timed = options_.measuring.takes(grid.entry->name);
@@ -773,9 +824,23 @@ CounterTable::Values Machine::read_counters() {
 void Machine::take_printed() {
   std::uint64_t lost = 0;
   for (const PrintedText& p : device_memory_.take_printed(platform_, lost)) {
-    std::fputs(p.text.c_str(), p.assertion ? stderr : stdout);
-    if (p.assertion) set_fault(Status::device_assert);
+    if (p.assertion) {
+      std::fputs(p.text.c_str(), stderr);
+      set_fault(Status::device_assert);
+    } else {
+      const std::lock_guard lock(mutex_);
+      printed_ += p.text;
+    }
   }
+}
+
+void Machine::show_printed() {
+  std::string text;
+  {
+    const std::lock_guard lock(mutex_);
+    text.swap(printed_);
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 void Machine::note_faults(const std::string& kernel, const LaunchResult& result) {
@@ -795,6 +860,7 @@ void Machine::note_faults(const std::string& kernel, const LaunchResult& result)
 // ---- Streams and events
 
 Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
+  if (!asynchronous && executor_.is_own_thread()) return Status::not_permitted;
   Executor::Ticket ticket = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -822,6 +888,7 @@ Machine::Done Machine::perform(const Operation& operation) {
     Done operator()(const FillRequest& f) { return machine.perform_fill(f); }
     Done operator()(const Grid& g) { return machine.run_grid(g); }
     Done operator()(const HostCall& c) {
+      machine.show_printed();
       c.function();
       return {};
     }
@@ -854,7 +921,9 @@ Span Machine::do_next(const Operation& operation, StreamId stream, double asked_
 
 Status Machine::wait(Executor::Ticket ticket) {
   if (executor_.is_own_thread()) return Status::not_permitted;
-  if (!executor_.wait(ticket)) return Status::cudart_unloading;
+  const bool is_done = executor_.wait(ticket);
+  show_printed();
+  if (!is_done) return Status::cudart_unloading;
   return fault();
 }
 
@@ -877,8 +946,12 @@ bool Machine::is_stream(const void* handle) {
 void Machine::remove_stream(Stream& stream) {
   // Its work goes on.
   const StreamId id = stream.id;
+  std::shared_ptr<Stream> removed;  // what its capture holds goes without the lock
   const std::lock_guard lock(mutex_);
-  streams_.erase(&stream);
+  if (const auto found = streams_.find(&stream); found != streams_.end()) {
+    removed = std::move(found->second);
+    streams_.erase(found);
+  }
   executor_.submit([this, id] {
     const std::lock_guard own(mutex_);
     schedule_.remove_stream(id);
@@ -898,8 +971,12 @@ bool Machine::is_event(const void* handle) {
 }
 
 void Machine::remove_event(Event& event) {
+  std::shared_ptr<Event> removed;  // likewise
   const std::lock_guard lock(mutex_);
-  events_.erase(&event);
+  if (const auto found = events_.find(&event); found != events_.end()) {
+    removed = std::move(found->second);
+    events_.erase(found);
+  }
 }
 
 std::shared_ptr<Event> Machine::kept(Event& event) {
@@ -924,6 +1001,10 @@ Status Machine::wait_for(Event& event, Stream& stream) {
   {
     const std::lock_guard lock(mutex_);
     if (event.capture != nullptr) {
+      if (&stream == legacy_[stream.device]) {
+        event.capture->invalid = true;
+        return Status::stream_capture_implicit;
+      }
       if (stream.capture != nullptr && stream.capture != event.capture) {
         stream.capture->invalid = event.capture->invalid = true;
         return Status::stream_capture_merge;
@@ -948,6 +1029,7 @@ Status Machine::wait_for(Event& event, Stream& stream) {
 Status Machine::query(const Event& event) {
   if (const Status s = fault(); s != Status::success) return s;
   const std::lock_guard lock(mutex_);
+  if (event.capture != nullptr) return Status::captured_event;
   return !event.recorded || executor_.is_done(event.last) ? Status::success : Status::not_ready;
 }
 
@@ -955,6 +1037,7 @@ Status Machine::synchronize(Event& event) {
   Executor::Ticket ticket = 0;
   {
     const std::lock_guard lock(mutex_);
+    if (event.capture != nullptr) return Status::captured_event;
     if (!event.recorded) return Status::success;
     ticket = event.last;
   }
@@ -976,6 +1059,10 @@ Status Machine::elapsed_ms(const Event& first, const Event& last, float& ms) {
 Status Machine::query(const Stream& stream) {
   if (const Status s = fault(); s != Status::success) return s;
   const std::lock_guard lock(mutex_);
+  if (stream.capture != nullptr) {
+    stream.capture->invalid = true;
+    return Status::stream_capture_unsupported;
+  }
   return executor_.is_done(stream.last) ? Status::success : Status::not_ready;
 }
 
@@ -984,6 +1071,10 @@ Status Machine::synchronize(Stream& stream) {
   const StreamId id = stream.id;
   {
     const std::lock_guard lock(mutex_);
+    if (stream.capture != nullptr) {
+      stream.capture->invalid = true;
+      return Status::stream_capture_unsupported;
+    }
     ticket = stream.last;
   }
   const Status status = wait(ticket);
@@ -1014,14 +1105,14 @@ Graph& Machine::add_graph(std::unique_ptr<Graph> graph) {
 }
 
 bool Machine::is_graph(const void* handle) {
-  const std::lock_guard lock(mutex_);
-  return graphs_.count(handle) != 0;
+  return Graph::exists(handle);
 }
 
 void Machine::remove_graph(Graph& graph) {
   std::unique_ptr<Graph> removed;  // what it holds of the platform goes without the lock
   const std::lock_guard lock(mutex_);
   const auto found = graphs_.find(&graph);
+  if (found == graphs_.end()) return;  // a part of something else
   removed = std::move(found->second);
   graphs_.erase(found);
 }
@@ -1076,9 +1167,15 @@ Span Machine::do_steps(const GraphExec::Steps& steps, unsigned device, double be
 }
 
 Status Machine::launch(const GraphExec& exec, Stream& stream) {
+  show_printed();
   if (const Status s = fault(); s != Status::success) return s;
   const std::lock_guard lock(mutex_);
-  if (stream.capture != nullptr) return Status::stream_capture_unsupported;
+  if (stream.capture != nullptr) {
+    GraphNode& node = stream.capture->graph->add(GraphNode::Kind::child, Nothing{}, stream.frontier);
+    node.steps = exec.steps();
+    stream.frontier = {&node};
+    return Status::success;
+  }
   const double asked_ns = schedule_.host_now();
   stream.last =
       executor_.submit([this, steps = exec.steps(), id = stream.id, device = stream.device, asked_ns] {
@@ -1090,6 +1187,7 @@ Status Machine::launch(const GraphExec& exec, Stream& stream) {
         }
         do_next(Nothing{}, id, asked_ns);
       });
+  note_records(*exec.steps(), stream.last);
   return Status::success;
 }
 
@@ -1111,9 +1209,10 @@ Status Machine::begin_capture(Stream& stream, int mode, Graph* into, const std::
 Status Machine::end_capture(Stream& stream, Graph*& graph) {
   graph = nullptr;
   std::unique_ptr<Graph> made;
+  std::shared_ptr<Capture> capture;  // what it holds of the platform goes without the lock
   {
     const std::lock_guard lock(mutex_);
-    const std::shared_ptr<Capture> capture = stream.capture;
+    capture = stream.capture;
     if (capture == nullptr) return Status::illegal_state;
     if (capture->origin != &stream) return Status::stream_capture_unmatched;
     // What other streams did for it comes before the end.
@@ -1157,6 +1256,7 @@ void Machine::set_fault(Status status) {
 
 std::vector<WorkRecord> Machine::finish() {
   executor_.stop();
+  show_printed();
   const std::lock_guard lock(mutex_);
   return records_;
 }

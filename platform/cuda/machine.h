@@ -16,9 +16,9 @@
 #include "platform/cuda/allocations.h"
 #include "platform/cuda/executor.h"
 #include "platform/cuda/graph.h"
-#include "platform/cuda/operation.h"
 #include "platform/cuda/measuring.h"
 #include "platform/cuda/module_on_device.h"
+#include "platform/cuda/operation.h"
 #include "platform/cuda/schedule.h"
 #include "platform/cuda/status.h"
 #include "platform/cuda/virtual_memory.h"
@@ -26,6 +26,8 @@
 #include "platform/report/run_statistics.h"
 
 namespace warpline::cuda {
+
+class Arrays;
 
 /// Work of streams that becomes a graph instead of being done (CUDA C++ Programming Guide, "Creating a Graph
 /// Using Stream Capture").
@@ -37,8 +39,6 @@ struct Capture {
   int mode = 0;
   bool invalid = false;
 };
-class Arrays;
-
 /// A stream of a program, which names it by the object's address.
 struct Stream {
   StreamId id{};
@@ -75,8 +75,8 @@ struct WorkRecord {
   unsigned device = 0;
   Span time;
   Cycle cycles = 0;
-  std::uint64_t bytes = 0;  ///< copied
-  bool timed = true;        ///< of a grid: it was not run loosely timed
+  std::uint64_t bytes = 0;        ///< copied
+  bool timed = true;              ///< of a grid: it was not run loosely timed
   CounterTable::Changes counted;  ///< of a grid, if that was asked for
 };
 
@@ -105,8 +105,8 @@ class Machine {
   Status free(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds);
   /// Forgets what kernels have done wrong, and gives back all memory.
   Status reset();
-  /// Limits by their numbers (CUDA Runtime API, "cudaLimit"). Those of printf's ring and the heap hold for GPUs
-  /// on which no module has been used yet.
+  /// Limits by their numbers (CUDA Runtime API, "cudaLimit"). Those of printf's ring and the heap hold for
+  /// GPUs on which no module has been used yet.
   Status set_limit(int limit, std::uint64_t value);
   [[nodiscard]] std::optional<std::uint64_t> limit(int limit);
   /// Free and all bytes of a GPU.
@@ -237,6 +237,8 @@ class Machine {
   Status issue(Operation operation, Stream& stream, bool asynchronous);
   /// Does it, on the executor's thread.
   Done perform(const Operation& operation);
+  /// Whether all of it is memory of the platform. Pre: that is held.
+  [[nodiscard]] bool is_mapped(std::uint64_t address, std::uint64_t bytes);
   Done perform_copy(const CopyRequest& copy);
   Done perform_fill(const FillRequest& fill);
   /// Does it, and says when it was done. `stream`: whose turn it is.
@@ -251,6 +253,9 @@ class Machine {
   std::shared_ptr<void> memory_of_graph(std::uint64_t address);
   [[nodiscard]] CounterTable::Values read_counters();
   void take_printed();
+  /// What kernels have printed comes out when the program launches or waits, as CUDA does it
+  /// (CUDA C++ Programming Guide, "Formatted Output").
+  void show_printed();
   void note_faults(const std::string& kernel, const LaunchResult& result);
   Done run_grid(const Grid& grid);
   void set_fault(Status status);
@@ -281,11 +286,13 @@ class Machine {
   std::map<const void*, std::unique_ptr<Pool>> pools_;
   std::vector<Pool*> default_pools_, current_pools_;  ///< by device
   std::uint64_t captures_ = 0;
-  std::map<int, std::uint64_t> limits_{{0, 1024}, {1, 1U << 20U}, {2, 8U << 20U}, {3, 2}, {4, 2048}, {5, 64}, {6, 0}};
+  std::map<int, std::uint64_t> limits_{{0, 1024}, {1, 1U << 20U}, {2, 8U << 20U}, {3, 2},
+                                       {4, 2048}, {5, 64},        {6, 0}};
   std::vector<Stream*> legacy_;  ///< by device
   std::uint64_t streams_made_ = 0;
   Status fault_ = Status::success;
   std::set<std::string> told_;
+  std::string printed_;  ///< by kernels, and not shown yet
   std::vector<WorkRecord> records_;
   std::unique_ptr<Arrays> arrays_;
 

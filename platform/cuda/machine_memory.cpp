@@ -178,7 +178,7 @@ Status Machine::wait_for_value(std::uint64_t address, unsigned bytes,
   const auto wait = [this, address, bytes, holds = std::move(holds)] {
     constexpr auto kPatience = std::chrono::seconds(5);
     const auto begin = std::chrono::steady_clock::now();
-    while (!executor_.stopping()) {
+    while (!executor_.stopping() && fault() == Status::success) {
       {
         const Executor::Shared::Hold hold(platform_use_);
         std::uint64_t value = 0;

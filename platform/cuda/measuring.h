@@ -15,8 +15,8 @@ class Measuring {
  public:
   /// All, or (`fast_forward`) none but those that include() names.
   explicit Measuring(bool fast_forward = false) : all_(!fast_forward) {}
-  /// "KERNEL" or "KERNEL:N": the first grids (N of them; 1) of each kernel whose name begins so, as PTX or as C++
-  /// has it; all others are not timed then. A fault: N is no number from 1 on.
+  /// "KERNEL" or "KERNEL:N": the first grids (N of them; 1) of each kernel whose name begins so, as PTX or as
+  /// C++ has it; all others are not timed then. A fault: N is no number from 1 on.
   [[nodiscard]] Diagnostics include(const std::string& text);
   /// Whether the grid of this kernel that comes next is timed. Counts it.
   [[nodiscard]] bool takes(const std::string& kernel);
@@ -27,8 +27,8 @@ class Measuring {
   std::map<std::string, std::uint64_t> counts_;  ///< grids there were, by kernel
 };
 
-/// The name of a C++ function without its parameters, as programs write it, of one that the compiler has mangled;
-/// another name as it is.
+/// The name of a C++ function without its parameters, as programs write it, of one that the compiler has
+/// mangled; another name as it is.
 [[nodiscard]] std::string plain_name(const std::string& mangled);
 
 }  // namespace warpline::cuda

@@ -33,11 +33,11 @@ class ModuleOnDevice {
     DeviceMemorySizes sizes;
   };
   /// Reads the texts, which are linked if there are several, and places and fills the variables; those in
-  /// `given` lie there, and are filled only if `fill_given`. Faults: what is wrong with the texts, or does not
-  /// fit.
+  /// `given` lie there, and are filled only if `fill_given`. Faults: what is wrong with the texts, or does
+  /// not fit.
   [[nodiscard]] static Result<std::unique_ptr<ModuleOnDevice>> load(
-      const std::vector<PtxText>& texts, const Place& place, const std::map<std::string, std::uint64_t>& given,
-      bool fill_given);
+      const std::vector<PtxText>& texts, const Place& place,
+      const std::map<std::string, std::uint64_t>& given, bool fill_given);
   /// Gives back its variables' memory. Pre: no grid of it is under way.
   ~ModuleOnDevice();
   ModuleOnDevice(const ModuleOnDevice&) = delete;

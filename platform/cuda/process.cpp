@@ -188,8 +188,7 @@ void Process::end() {
   }
   const std::vector<WorkRecord> records = machine_->finish();
   if (const std::string path = value_of(environment::kReport, ""); !path.empty())
-    if (const std::string why = write_report(path, *machine_, records); !why.empty())
-      say("report: " + why);
+    if (const std::string why = write_report(path, *machine_, records); !why.empty()) say("report: " + why);
   if (const std::string summary = Shortcomings::instance().summary(); !summary.empty()) say(summary);
 }
 

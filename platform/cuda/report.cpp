@@ -8,7 +8,8 @@
 
 namespace warpline::cuda {
 
-std::string write_report(const std::string& path, const Machine& machine, const std::vector<WorkRecord>& records) {
+std::string write_report(const std::string& path, const Machine& machine,
+                         const std::vector<WorkRecord>& records) {
   using nlohmann::ordered_json;
   struct Total {
     std::uint64_t count = 0, timed = 0, cycles = 0, bytes = 0;
@@ -39,7 +40,8 @@ std::string write_report(const std::string& path, const Machine& machine, const 
       // Totals of the GPUs; those of each block of hardware are left out.
       ordered_json counters = ordered_json::object();
       for (const auto& [counter, value] : t.counted)
-        if (const std::string& of = machine.counters().entries()[counter].path; of.find('[') == std::string::npos)
+        if (const std::string& of = machine.counters().entries()[counter].path;
+            of.find('[') == std::string::npos)
           counters[of] = value;
       kernels.push_back({{"name", name},
                          {"function", plain_name(name)},
@@ -54,8 +56,11 @@ std::string write_report(const std::string& path, const Machine& machine, const 
   }
   ordered_json lacking = ordered_json::object();
   for (const auto& [what, count] : Shortcomings::instance().all()) lacking[what] = count;
-  const ordered_json report = {
-      {"gpu", machine.config().name}, {"kernels", kernels}, {"copies", copies}, {"work", work}, {"not_given", lacking}};
+  const ordered_json report = {{"gpu", machine.config().name},
+                               {"kernels", kernels},
+                               {"copies", copies},
+                               {"work", work},
+                               {"not_given", lacking}};
   return write_file_atomically(path, report.dump(2) + "\n");
 }
 

@@ -35,9 +35,11 @@ std::string Shortcomings::summary() const {
   const auto counts = all();
   if (counts.empty()) return {};
   std::vector<std::pair<std::string, std::uint64_t>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string out = "the program did not get all that it asked for:\n";
-  for (const auto& [what, count] : sorted) out += fmt::format("  {:>8}  {}\n", fmt::format("{} x", count), what);
+  for (const auto& [what, count] : sorted)
+    out += fmt::format("  {:>8}  {}\n", fmt::format("{} x", count), what);
   return out;
 }
 

@@ -7,12 +7,13 @@
 
 namespace warpline::cuda {
 
-/// What a program asked for and did not get. Programs often go on in silence, and end with wrong results or none:
-/// so each thing is said once when it happens, and all are said again at the end.
+/// What a program asked for and did not get. Programs often go on in silence, and end with wrong results or
+/// none: so each thing is said once when it happens, and all are said again at the end.
 class Shortcomings {
  public:
   static Shortcomings& instance();
-  /// Counts `what`, a few words such as "cudaImportExternalMemory"; the first time, says `sentence` on stderr.
+  /// Counts `what`, a few words such as "cudaImportExternalMemory"; the first time, says `sentence` on
+  /// stderr.
   void note(const std::string& what, const std::string& sentence);
   /// Lines for the end, by how often; empty: the program got all that it asked for.
   [[nodiscard]] std::string summary() const;

@@ -53,7 +53,8 @@ bool write_jump(std::uintptr_t at, Address target) {
 /// The toolkit that a runtime is of, by names that came and went.
 unsigned toolkit_of(const std::vector<FileFunction>& functions) {
   const auto has = [&functions](std::string_view name) {
-    return std::any_of(functions.begin(), functions.end(), [&](const FileFunction& f) { return f.name == name; });
+    return std::any_of(functions.begin(), functions.end(),
+                       [&](const FileFunction& f) { return f.name == name; });
   };
   return has("cudaBindTexture") ? 11 : has("cudaGetDeviceProperties_v2") ? 12 : kNewest;
 }

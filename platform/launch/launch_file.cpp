@@ -449,10 +449,14 @@ class ArgumentReader {
     part.place = table.place;
     if (const Member* name = reader.find("buffer")) part.place = name->value.place;
     const unsigned before = gpu_;
-    gpu_ = static_cast<unsigned>(reader.number("gpu", 0, kMaxGpus - 1).value_or(gpu_));
+    const auto said_gpu = reader.number("gpu", 0, kMaxGpus - 1);
+    gpu_ = static_cast<unsigned>(said_gpu.value_or(gpu_));
     const bool says = know(reader, kBufferKeys);
-    if (!part.name.empty() && !is_declared_again(reader, part.name) && says)
-      declare(reader, part.name, part.place);
+    const bool declares = !part.name.empty() && !is_declared_again(reader, part.name) && says;
+    if (declares) declare(reader, part.name, part.place);
+    if (said_gpu && !declares && !part.name.empty())
+      reader.fault(reader.find("gpu")->value.place,
+                   "gpu: goes with the declaration of buffer \"" + part.name + "\", which is elsewhere");
     gpu_ = before;
     reader.finish();
     return part;

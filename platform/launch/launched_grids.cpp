@@ -34,8 +34,8 @@ void LaunchedGrids::run(unsigned gpu, programs::Module& module, std::uint32_t de
   if (!launched.empty()) memory_.set_depth(platform_, gpu, depth - 1);
 }
 
-std::unique_ptr<Kernel> LaunchedGrids::kernel_of(programs::Module& module, const DeviceLaunch& l, unsigned gpu,
-                                                 std::string& why) {
+std::unique_ptr<Kernel> LaunchedGrids::kernel_of(programs::Module& module, const DeviceLaunch& l,
+                                                 unsigned gpu, std::string& why) {
   const programs::Entry* const entry = module.entry_at(l.kernel);
   if (entry == nullptr) {
     why = hexadecimal(l.kernel) + " is no pointer to a kernel";

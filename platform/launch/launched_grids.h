@@ -22,8 +22,8 @@ class LaunchedGrids {
   LaunchedGrids(GpuPlatform& platform, DeviceMemory& memory, std::uint64_t& grids_made,
                 std::unique_ptr<Kernel>& last, Told told)
       : platform_(platform), memory_(memory), grids_made_(grids_made), last_(last), told_(std::move(told)) {}
-  /// Those that a grid of `module` launched. Their cycles are added to its `result`, which becomes that of the
-  /// first one that does not come to rest.
+  /// Those that a grid of `module` launched. Their cycles are added to its `result`, which becomes that of
+  /// the first one that does not come to rest.
   void run(unsigned gpu, programs::Module& module, LaunchResult& result) { run(gpu, module, 1, result); }
 
  private:

@@ -26,7 +26,8 @@ constexpr std::uint64_t kReservedBase = 0x3000'0000'0000ULL;
 /// Pages of the process at an address become its own, and keep their content.
 void take_back(std::uint64_t address, std::uint64_t bytes) {
   void* const pages = reinterpret_cast<void*>(address);
-  void* const kept = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const kept =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (kept == MAP_FAILED) throw std::bad_alloc();
   std::memcpy(kept, pages, bytes);
   // Moved there in one step, so that no thread finds the place empty.

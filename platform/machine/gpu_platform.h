@@ -110,9 +110,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// from another processor; in video memory it is to write between grids only.
   std::uint64_t allocate_shared(std::uint64_t bytes, Aperture aperture = Aperture::vidmem, unsigned gpu = 0);
   /// Shares pages of this process with kernels, which reach them at the same address from now on, as system
-  /// memory; unshare() ends that, and the pages keep what they have by then. False: the system memory is full;
-  /// no such pages are shared. Pre: RunOptions::in_process; whole pages that can be written, not shared yet, and
-  /// that no other thread writes during the call; likewise no run is under way.
+  /// memory; unshare() ends that, and the pages keep what they have by then. False: the system memory is
+  /// full; no such pages are shared. Pre: RunOptions::in_process; whole pages that can be written, not shared
+  /// yet, and that no other thread writes during the call; likewise no run is under way.
   [[nodiscard]] bool share(std::uint64_t address, std::uint64_t bytes);
   bool unshare(std::uint64_t address);
   /// Gives back what allocate() or allocate_shared() returned: a kernel's access of it is a fault from now

@@ -68,8 +68,8 @@ class WARPLINE_PUBLIC Module {
                                                             std::uint32_t dynamic_shared_bytes,
                                                             std::vector<std::uint8_t> parameters,
                                                             const ClusterShape& cluster = {}) = 0;
-  /// 32-bit registers that a thread of an entry has: as the program says, or as many as its values need, as an
-  /// estimate. 0: nothing is known of them. Pre: the entry exists, and is not refused.
+  /// 32-bit registers that a thread of an entry has: as the program says, or as many as its values need, as
+  /// an estimate. 0: nothing is known of them. Pre: the entry exists, and is not refused.
   [[nodiscard]] virtual unsigned registers(const std::string& /*entry*/) const { return 0; }
   /// The entry to which a program's pointer of this value leads; null: none.
   [[nodiscard]] virtual const Entry* entry_at(std::uint64_t /*pointer*/) const { return nullptr; }

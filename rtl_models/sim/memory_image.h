@@ -25,8 +25,8 @@ class WARPLINE_PUBLIC MemoryImage {
   [[nodiscard]] const std::uint8_t* at(std::uint64_t offset) const { return base_ + offset; }
 
   /// Puts pages of this memory where the process has some of its own, which keep their content: what either
-  /// side writes from now on, both see. False: the host refuses. Pre: the memory lends; all three are multiples
-  /// of a page; nobody writes there in the meantime.
+  /// side writes from now on, both see. False: the host refuses. Pre: the memory lends; all three are
+  /// multiples of a page; nobody writes there in the meantime.
   [[nodiscard]] bool lend(std::uint64_t offset, std::uint64_t bytes, void* to);
   /// Every byte is 0 again, and takes no room on the host.
   void clear();

@@ -72,7 +72,8 @@ class AddressSpace {
  private:
   const Mapping* look_up(VirtualAddress address, unsigned bytes, const Mapping*& hint) const;
   std::vector<Mapping> mappings_;  ///< sorted by base
-  /// Where mappings lay before there were more: hints may point there, and are looked at before they are used.
+  /// Where mappings lay before there were more: hints may point there, and are looked at before they are
+  /// used.
   std::vector<std::vector<Mapping>> outgrown_;
 };
 

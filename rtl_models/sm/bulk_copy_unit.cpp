@@ -21,7 +21,7 @@ bool is_plain(const Mapping* mapping) {
 }
 
 /// What is wrong where it is not.
-FaultKind fault_of(const Mapping* mapping) {
+FaultKind fault_of_mapping(const Mapping* mapping) {
   return mapping == nullptr ? FaultKind::unmapped : FaultKind::multicast;
 }
 
@@ -203,7 +203,7 @@ bool BulkCopyUnit::read_map(Cycle now, unsigned index, std::vector<BulkEvent>& e
     const Mapping* const mapping = map_.space->find(VirtualAddress{at}, rest, hint_);
     if (!is_plain(mapping)) {
       blocked_ = false;
-      report(now, c, c.order.fault(fault_of(mapping), at, Space::generic, rest), events);
+      report(now, c, c.order.fault(fault_of_mapping(mapping), at, Space::generic, rest), events);
       return false;
     }
     place = mapping->translate(VirtualAddress{at});
@@ -328,7 +328,8 @@ bool BulkCopyUnit::send(Cycle now, unsigned index, std::vector<BulkEvent>& event
     if (c.order.op().bulk == BulkDirection::prefetch) {
       step(c, events);  // a hint
     } else {
-      report(now, c, c.order.fault(fault_of(mapping), c.piece.address, Space::global, c.piece.bytes), events);
+      report(now, c, c.order.fault(fault_of_mapping(mapping), c.piece.address, Space::global, c.piece.bytes),
+             events);
     }
     return true;
   }

@@ -463,7 +463,8 @@ void LoadStoreUnit::serve_mbarriers(Cycle at, Request& r, std::uint64_t line) {
       const std::uint64_t object = line + lane.offset, before = shared_.word(object);
       status = operate_at(object, op, static_cast<std::uint32_t>(lane.operand));
       completed |= status == MbarrierStatus::completed;
-      if (observer_ != nullptr) observer_->remote_mbarrier_performed(r, lane, before, shared_.word(object));
+      if (observer_ != nullptr && status < MbarrierStatus::no_object)
+        observer_->remote_mbarrier_performed(r, lane, before, shared_.word(object));
     }
     lane.old_value = static_cast<std::uint64_t>(status);
     if (status >= MbarrierStatus::no_object) r.status = Status::address_error;

@@ -1,5 +1,5 @@
-// A program of CUDA without nvcc: it registers a fat binary as nvcc's output does, and is told by its arguments
-// what to do. Its names are the runtime's.
+// A program of CUDA without nvcc: it registers a fat binary as nvcc's output does, and is told by its
+// arguments what to do. Its names are the runtime's.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,8 +81,10 @@ class Registration {
     bytes_ = writer.bytes();
     wrapper_.data = bytes_.data();
     handle_ = __cudaRegisterFatBinary(&wrapper_);
-    __cudaRegisterFunction(handle_, &add_stub, nullptr, "add", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
-    __cudaRegisterFunction(handle_, &spin_stub, nullptr, "spin", -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+    __cudaRegisterFunction(handle_, &add_stub, nullptr, "add", -1, nullptr, nullptr, nullptr, nullptr,
+                           nullptr);
+    __cudaRegisterFunction(handle_, &spin_stub, nullptr, "spin", -1, nullptr, nullptr, nullptr, nullptr,
+                           nullptr);
     __cudaRegisterFatBinaryEnd(handle_);
   }
   ~Registration() { __cudaUnregisterFatBinary(handle_); }
@@ -108,7 +110,8 @@ bool adds(int what, void* stream = nullptr) {
   need(cudaMemset(values, 0, kValues * 4), "cudaMemset");
   void* arguments[] = {&values, &what};
   for (int n = 0; n < 2; ++n)
-    need(cudaLaunchKernel(&add_stub, {kValues / kThreads, 1, 1}, {kThreads, 1, 1}, arguments, 0, stream), "launch");
+    need(cudaLaunchKernel(&add_stub, {kValues / kThreads, 1, 1}, {kThreads, 1, 1}, arguments, 0, stream),
+         "launch");
   need(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   std::vector<int> host(kValues);
   need(cudaMemcpy(host.data(), values, kValues * 4, 2), "cudaMemcpy");

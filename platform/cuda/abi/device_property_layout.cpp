@@ -63,9 +63,9 @@ std::vector<std::uint8_t> device_properties(const GpuConfig& config, unsigned de
   numbers({1, 2, 3, 4});  // threads and sides of a block
   numbers({5, 6, 7});     // sides of a grid
   if (older) numbers({13});
-  sizes({9});           // constants
-  numbers({75, 76});    // compute capability
-  sizes({14, 51});      // alignment of textures and their pitches
+  sizes({9});         // constants
+  numbers({75, 76});  // compute capability
+  sizes({14, 51});    // alignment of textures and their pitches
   if (older) numbers({15});
   numbers({16});
   if (older) numbers({17});

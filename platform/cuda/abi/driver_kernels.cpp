@@ -170,8 +170,7 @@ enum FunctionAttribute : int {
   kClusterPolicy,
 };
 
-Status attribute_of(Machine& m, Function& function, const programs::Entry& entry, int attribute,
-                    int& value) {
+Status attribute_of(Machine& m, Function& function, const programs::Entry& entry, int attribute, int& value) {
   const auto cluster = [&entry](std::uint32_t Dim3::*side) {
     return entry.required_cluster ? static_cast<int>((*entry.required_cluster).*side) : 0;
   };
@@ -297,8 +296,7 @@ int cuFuncLoad(void* handle) {
 
 unsigned blocks_of(Machine& m, Function& function, const programs::Entry& entry, unsigned threads,
                    std::size_t dynamic) {
-  return blocks_per_sm(m.config(), {threads, entry.static_shared_bytes + dynamic,
-                                    m.registers_of(function)});
+  return blocks_per_sm(m.config(), {threads, entry.static_shared_bytes + dynamic, m.registers_of(function)});
 }
 
 int cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, void* handle, int threads,
@@ -324,8 +322,8 @@ int cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, void* handl
     // The largest block of those by which an SM has the most threads.
     unsigned best = 0, best_blocks = 0;
     const auto consider = [&](unsigned threads) {
-      const unsigned blocks =
-          blocks_of(m, f, entry, threads, shared_of != nullptr ? shared_of(static_cast<int>(threads)) : dynamic);
+      const unsigned blocks = blocks_of(
+          m, f, entry, threads, shared_of != nullptr ? shared_of(static_cast<int>(threads)) : dynamic);
       if (blocks * threads <= best_blocks * best) return;
       best = threads;
       best_blocks = blocks;

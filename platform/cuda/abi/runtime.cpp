@@ -14,8 +14,8 @@ namespace {
 const Functions& table() {
   static const Functions all = [] {
     Functions functions;
-    for (const auto add : {add_devices, add_memory, add_pools, add_streams, add_kernels, add_occupancy, add_graphs,
-                           add_arrays, add_textures, add_driver, add_older})
+    for (const auto add : {add_devices, add_memory, add_pools, add_streams, add_kernels, add_occupancy,
+                           add_graphs, add_arrays, add_textures, add_driver, add_older})
       add(functions);
     return functions;
   }();
@@ -26,8 +26,8 @@ constexpr std::string_view kNewestNames[] = {
 #include "runtime_names.inc"
 };
 constexpr std::string_view kNames[] = {
-#include "runtime_names.inc"
 #include "older_runtime_names.inc"
+#include "runtime_names.inc"
 };
 
 template <std::size_t number>

@@ -56,6 +56,7 @@ int cudaGetDevice(int* device) {
 
 int cudaDeviceGetAttribute(int* value, int attribute, int device) {
   return with_device(device, [&](Machine& m) {
+    if (value == nullptr) return Status::invalid_value;
     const std::optional<int> known = device_attribute(m.config(), attribute);
     if (!known) return Status::invalid_value;
     *value = *known;
@@ -100,6 +101,7 @@ int cudaInitDevice(int device, unsigned, unsigned) {
 
 int cudaSetValidDevices(int* devices, int count) {
   return with_machine([&](Machine& m) {
+    if (devices == nullptr) return Status::invalid_value;
     for (int n = 0; n < count; ++n)
       if (devices[n] < 0 || static_cast<unsigned>(devices[n]) >= m.devices()) return Status::invalid_device;
     return Status::success;

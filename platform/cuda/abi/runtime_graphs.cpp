@@ -237,6 +237,7 @@ int cudaGraphAddKernelNode(void** node, void* graph, void* const* after, std::si
 
 int cudaGraphKernelNodeGetParams(void* node, KernelNodeParameters* p) {
   return with_node_of(GraphNode::Kind::kernel, node, [&](Machine&, GraphNode& n) {
+    if (p == nullptr) return Status::invalid_value;
     auto& grid = std::get<Grid>(n.operation);
     n.arguments.clear();
     for (const programs::Parameter& parameter : grid.entry->parameters)
@@ -446,6 +447,7 @@ int cudaGraphAddMemAllocNode(void** node, void* graph, void* const* after, std::
 
 int cudaGraphMemAllocNodeGetParams(void* node, AllocationNodeParameters* p) {
   return with_node_of(GraphNode::Kind::allocate, node, [&](Machine&, GraphNode& n) {
+    if (p == nullptr) return Status::invalid_value;
     *p = {};
     if (n.given.size() == sizeof *p) std::memcpy(static_cast<void*>(p), n.given.data(), sizeof *p);
     p->bytes = n.bytes;
@@ -462,6 +464,7 @@ int cudaGraphAddMemFreeNode(void** node, void* graph, void* const* after, std::s
 
 int cudaGraphMemFreeNodeGetParams(void* node, void* pointer) {
   return with_node_of(GraphNode::Kind::free, node, [&](Machine&, GraphNode& n) {
+    if (pointer == nullptr) return Status::invalid_value;
     std::memcpy(pointer, &n.address, sizeof n.address);
     return Status::success;
   });
@@ -473,6 +476,7 @@ int cudaDeviceGraphMemTrim(int device) {
 
 int cudaGraphNodeGetType(void* node, int* type) {
   return with_node(node, [&](Machine&, GraphNode& n) {
+    if (type == nullptr) return Status::invalid_value;
     *type = static_cast<int>(n.kind);
     return Status::success;
   });
@@ -480,6 +484,8 @@ int cudaGraphNodeGetType(void* node, int* type) {
 
 int cudaGraphChildGraphNodeGetGraph(void* node, void** graph) {
   return with_node_of(GraphNode::Kind::child, node, [&](Machine&, GraphNode& n) {
+    if (graph == nullptr) return Status::invalid_value;
+    if (n.child == nullptr) return Status::not_supported;  // it was launched, and has no nodes of its own
     *graph = n.child.get();
     return Status::success;
   });
@@ -575,6 +581,7 @@ int cudaGraphDestroyNode(void* node) {
 }
 
 int cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
+  if (path == nullptr) return noted(Status::invalid_value);
   return with_graph(graph, [&](Machine& m, Graph& g) {
     static constexpr const char* kKinds[] = {"kernel", "memcpy", "memset", "host", "graph", "empty",
                                              "wait",   "record", "",       "",     "alloc", "free"};
@@ -635,6 +642,7 @@ int cudaGraphExecDestroy(void* exec) {
 
 int cudaGraphExecGetFlags(void* exec, unsigned long long* flags) {
   return with_exec(exec, [&](Machine&, GraphExec& e) {
+    if (flags == nullptr) return Status::invalid_value;
     *flags = e.flags;
     return Status::success;
   });
@@ -648,12 +656,16 @@ struct UpdateResult {
 };
 
 int cudaGraphExecUpdate(void* exec, void* graph, UpdateResult* result) {
-  constexpr std::int32_t kOtherShape = 2;
+  constexpr std::int32_t kOtherShape = 2, kOtherKind = 3;
   return with_exec(exec, [&](Machine& m, GraphExec& e) {
     if (!m.is_graph(graph)) return Status::invalid_value;
     bool same_shape = false;
     const GraphNode* const node = e.update(*static_cast<Graph*>(graph), same_shape);
-    if (result != nullptr) *result = {same_shape ? 0 : kOtherShape, const_cast<GraphNode*>(node), nullptr};
+    if (result != nullptr)
+      *result = {same_shape        ? 0
+                 : node != nullptr ? kOtherKind
+                                   : kOtherShape,
+                 const_cast<GraphNode*>(node), nullptr};
     return same_shape ? Status::success : Status::graph_exec_update_failure;
   });
 }

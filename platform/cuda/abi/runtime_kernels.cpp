@@ -7,6 +7,7 @@ namespace warpline::cuda::runtime {
 
 Parameters laid_out(void** arguments) {
   return [arguments](const programs::Entry& entry) {
+    if (arguments == nullptr && !entry.parameters.empty()) return std::vector<std::uint8_t>{};
     std::vector<std::uint8_t> bytes(entry.parameter_bytes);
     for (std::size_t i = 0; i < entry.parameters.size(); ++i)
       std::memcpy(&bytes[entry.parameters[i].offset], arguments[i], entry.parameters[i].bytes);
@@ -20,9 +21,10 @@ Parameters laid_out_whole(void** extra) {
   std::size_t count = 0;
   for (void** at = extra; *at != nullptr; at += 2) {
     if (address_of(at[0]) == 1) bytes = at[1];
-    if (address_of(at[0]) == 2) count = *static_cast<const std::size_t*>(at[1]);
+    if (address_of(at[0]) == 2 && at[1] != nullptr) count = *static_cast<const std::size_t*>(at[1]);
   }
   return [bytes, count](const programs::Entry& entry) {
+    if (bytes == nullptr) return std::vector<std::uint8_t>{};
     std::vector<std::uint8_t> all(entry.parameter_bytes);
     std::memcpy(all.data(), bytes, std::min(count, all.size()));
     return all;
@@ -177,7 +179,8 @@ int cudaFuncGetAttributes(FunctionAttributes* attributes, const void* kernel) {
     a.shared_bytes = entry.static_shared_bytes;
     a.local_bytes = entry.local_bytes;
     a.most_threads = static_cast<std::int32_t>(std::min<std::uint64_t>(entry.maximum_threads, 1024));
-    a.ptx_version = a.binary_version = *device_attribute(m.config(), 75) * 10 + *device_attribute(m.config(), 76);
+    a.ptx_version = a.binary_version =
+        *device_attribute(m.config(), 75) * 10 + *device_attribute(m.config(), 76);
     a.registers = static_cast<std::int32_t>(m.registers_of(f));
     a.most_dynamic_shared = static_cast<std::int32_t>(f.most_dynamic_shared);
     a.needs_cluster = entry.needs_cluster ? 1 : 0;

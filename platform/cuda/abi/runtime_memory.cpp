@@ -80,7 +80,10 @@ int cudaStreamAttachMemAsync(void* stream, void* pointer, std::size_t, unsigned 
 
 int cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
   if (pitch == nullptr) return noted(Status::invalid_value);
-  constexpr std::size_t kPitch = 512;
+  constexpr std::size_t kPitch = 512, kMost = std::size_t{1} << 40U;
+  if (pitch == nullptr) return noted(Status::invalid_value);
+  if (width > kMost || height > kMost || (width != 0 && height > kMost / width))
+    return noted(Status::memory_allocation);
   *pitch = (width + kPitch - 1) / kPitch * kPitch;
   return allocate(Kind::device, pointer, *pitch * height, 0);
 }
@@ -95,6 +98,7 @@ int cudaFreeHost(void* pointer) {
 
 int cudaHostGetDevicePointer(void** pointer, void* host, unsigned) {
   return with_machine([&](Machine& m) {
+    if (pointer == nullptr) return Status::invalid_value;
     const auto a = m.allocation_of(address_of(host));
     if (!a || a->kind != Kind::host) return Status::invalid_value;
     *pointer = host;
@@ -104,6 +108,7 @@ int cudaHostGetDevicePointer(void** pointer, void* host, unsigned) {
 
 int cudaHostGetFlags(unsigned* flags, void* host) {
   return with_machine([&](Machine& m) {
+    if (flags == nullptr) return Status::invalid_value;
     const auto a = m.allocation_of(address_of(host));
     if (!a || a->kind != Kind::host) return Status::invalid_value;
     *flags = a->flags;
@@ -238,6 +243,7 @@ int cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, s
 
 int cudaGetSymbolAddress(void** pointer, const void* symbol) {
   return with_symbol(symbol, 0, 0, [&](Machine&, const ModuleOnDevice::Variable& v) {
+    if (pointer == nullptr) return Status::invalid_value;
     *pointer = reinterpret_cast<void*>(v.address);
     return Status::success;
   });
@@ -245,6 +251,7 @@ int cudaGetSymbolAddress(void** pointer, const void* symbol) {
 
 int cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
   return with_symbol(symbol, 0, 0, [&](Machine&, const ModuleOnDevice::Variable& v) {
+    if (bytes == nullptr) return Status::invalid_value;
     *bytes = v.bytes;
     return Status::success;
   });

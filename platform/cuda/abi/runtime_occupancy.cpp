@@ -31,8 +31,8 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const vo
                                                            std::size_t dynamic_shared, unsigned flags) {
   return with_kernel(kernel, [&](Machine& m, const programs::Entry& entry, unsigned registers) {
     if (blocks == nullptr || threads <= 0 || flags > 1) return Status::invalid_value;
-    *blocks = static_cast<int>(
-        blocks_per_sm(m.config(), needs_of(entry, registers, static_cast<unsigned>(threads), dynamic_shared)));
+    *blocks = static_cast<int>(blocks_per_sm(
+        m.config(), needs_of(entry, registers, static_cast<unsigned>(threads), dynamic_shared)));
     return Status::success;
   });
 }
@@ -42,7 +42,8 @@ int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kerne
   return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, threads, dynamic_shared, 0);
 }
 
-int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* kernel, int blocks, int threads) {
+int cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* kernel, int blocks,
+                                              int threads) {
   return with_kernel(kernel, [&](Machine& m, const programs::Entry& entry, unsigned) {
     if (bytes == nullptr || threads <= 0 || blocks <= 0) return Status::invalid_value;
     const std::uint64_t each = shared_per_block(m.config(), static_cast<unsigned>(blocks));
@@ -78,8 +79,8 @@ int cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel, const Laun
     // A cluster lies on the SMs of one GPC.
     const GpuConfig& config = m.config();
     const unsigned gpcs = std::max(1U, config.gpcs);
-    const std::uint64_t each =
-        blocks_per_sm(config, needs_of(entry, registers, static_cast<unsigned>(c->block.dim3().count()), c->shared_bytes));
+    const std::uint64_t each = blocks_per_sm(
+        config, needs_of(entry, registers, static_cast<unsigned>(c->block.dim3().count()), c->shared_bytes));
     *clusters = static_cast<int>(config.sms / gpcs * each / ctas * gpcs);
     return Status::success;
   });

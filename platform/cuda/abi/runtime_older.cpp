@@ -56,7 +56,8 @@ int remove_dependencies(void* graph, void* const* from, void* const* to, std::si
 using CaptureInfo = int(void*, int*, unsigned long long*, void**, void* const**, const void**, std::size_t*);
 
 int capture_info(void* stream, int* status, unsigned long long* id) {
-  return newest<CaptureInfo>("cudaStreamGetCaptureInfo")(stream, status, id, nullptr, nullptr, nullptr, nullptr);
+  return newest<CaptureInfo>("cudaStreamGetCaptureInfo")(stream, status, id, nullptr, nullptr, nullptr,
+                                                         nullptr);
 }
 
 int capture_info_2(void* stream, int* status, unsigned long long* id, void** graph, void* const** nodes,
@@ -94,6 +95,42 @@ int update_exec_11(void* exec, void* graph, void** node, std::int32_t* result) {
   return status;
 }
 
+// Structures that have grown are filled as far as they went then.
+int pointer_attributes(void* attributes, const void* pointer) {
+  PointerAttributes all;
+  const int status = newest<int(PointerAttributes*, const void*)>("cudaPointerGetAttributes")(
+      attributes == nullptr ? nullptr : &all, pointer);
+  if (status == 0) std::memcpy(attributes, &all, offsetof(PointerAttributes, reserved));
+  return status;
+}
+
+int function_attributes_11(void* attributes, const void* kernel) {
+  FunctionAttributes all;
+  const int status = newest<int(FunctionAttributes*, const void*)>("cudaFuncGetAttributes")(
+      attributes == nullptr ? nullptr : &all, kernel);
+  if (status == 0) std::memcpy(attributes, &all, offsetof(FunctionAttributes, needs_cluster));
+  return status;
+}
+
+int stream_attribute_11(void* stream, int attribute, void* value) {
+  constexpr std::size_t kBytes = 32;
+  std::uint8_t all[64];
+  const int status = newest<int(void*, int, void*)>("cudaStreamGetAttribute")(
+      stream, attribute, value == nullptr ? nullptr : all);
+  if (status == 0) std::memcpy(value, all, kBytes);
+  return status;
+}
+
+using ByVersion = int(const char*, void**, unsigned, std::uint64_t, int*);
+
+int entry_point_11(const char* name, void** function, std::uint64_t flags) {
+  return newest<ByVersion>("cudaGetDriverEntryPointByVersion")(name, function, 11080, flags, nullptr);
+}
+
+int entry_point_12(const char* name, void** function, std::uint64_t flags, int* told) {
+  return newest<ByVersion>("cudaGetDriverEntryPointByVersion")(name, function, 12000, flags, told);
+}
+
 int synchronize() {
   return newest<int()>("cudaDeviceSynchronize")();
 }
@@ -118,6 +155,11 @@ void add_older(Functions& f) {
   f.add("cudaStreamUpdateCaptureDependencies", &update_capture, kLast);
   f.add("cudaGraphInstantiate", &instantiate_11, 11);
   f.add("cudaGraphExecUpdate", &update_exec_11, 11);
+  f.add("cudaPointerGetAttributes", &pointer_attributes, kLast);
+  f.add("cudaFuncGetAttributes", &function_attributes_11, 11);
+  f.add("cudaStreamGetAttribute", &stream_attribute_11, 11);
+  f.add("cudaGetDriverEntryPoint", &entry_point_12, kLast);
+  f.add("cudaGetDriverEntryPoint", &entry_point_11, 11);
   f.add("cudaThreadSynchronize", &synchronize, kLast);
   f.add("cudaThreadExit", &reset_all, kLast);
 }

@@ -32,8 +32,7 @@ int cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, void* pool, void*
 }
 
 int cudaFreeAsync(void* pointer, void* stream) {
-  return with_stream(stream,
-                     [&](Machine& m, Stream& s) { return m.free_in_order(address_of(pointer), s); });
+  return with_stream(stream, [&](Machine& m, Stream& s) { return m.free_in_order(address_of(pointer), s); });
 }
 
 int cudaDeviceGetDefaultMemPool(void** pool, int device) {

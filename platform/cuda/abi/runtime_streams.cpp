@@ -112,7 +112,14 @@ int cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 using HostFunction = void (*)(void*);
 int cudaLaunchHostFunc(void* stream, HostFunction function, void* data) {
   if (function == nullptr) return noted(Status::invalid_value);
-  return with_stream(stream, [&](Machine& m, Stream& s) { return m.call([=] { function(data); }, s); });
+  return with_stream(stream, [&](Machine& m, Stream& s) {
+    // Behind an error it is not called.
+    return m.call(
+        [=, &m] {
+          if (m.fault() == Status::success) function(data);
+        },
+        s);
+  });
 }
 
 using StreamCallback = void (*)(void*, int, void*);
@@ -172,6 +179,7 @@ int cudaEventSynchronize(void* event) {
 
 int cudaEventElapsedTime(float* ms, void* first, void* last) {
   return with_machine([&](Machine& m) {
+    if (ms == nullptr) return Status::invalid_value;
     if (!m.is_event(first) || !m.is_event(last)) return Status::invalid_resource_handle;
     return m.elapsed_ms(*static_cast<Event*>(first), *static_cast<Event*>(last), *ms);
   });

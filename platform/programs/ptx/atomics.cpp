@@ -75,14 +75,14 @@ DataType take_multimem_type(Decoder& d) {
 }
 
 /// Bits that a register of `type` has.
-DataType bits_of(DataType type) {
+DataType register_bits_of(DataType type) {
   return size_of(type) == 2 ? DataType::b16 : size_of(type) == 4 ? DataType::b32 : DataType::b64;
 }
 
 void decode_multimem_store(Decoder& d) {
   MemOp m = take_qualifiers(d, MemKind::store);
   m.multimem = true;
-  m.type = bits_of(take_multimem_type(d));
+  m.type = register_bits_of(take_multimem_type(d));
   d.need_operands(2);
   Op op;
   take_elements(d, d.operand(1), op, m, false);

@@ -137,9 +137,9 @@ struct Program {
   std::uint32_t file_bytes = 64;
   std::uint32_t registers = 0;
   std::vector<std::uint8_t> register_bytes;  ///< of each, per lane; of a predicate 0
-  std::uint32_t shared_bytes = 0;        ///< static
-  std::uint32_t dynamic_alignment = 16;  ///< of dynamic shared memory
-  std::uint32_t local_bytes = 0;         ///< static part
+  std::uint32_t shared_bytes = 0;            ///< static
+  std::uint32_t dynamic_alignment = 16;      ///< of dynamic shared memory
+  std::uint32_t local_bytes = 0;             ///< static part
   std::uint32_t parameter_bytes = 0;
   bool recursive = false;
   bool has_stack = false;              ///< takes memory by alloca

@@ -150,7 +150,8 @@ class Pressure {
 
 unsigned register_pressure(const Program& program) {
   constexpr std::uint64_t kMostBits = std::uint64_t{1} << 30U;
-  constexpr unsigned kOwn = 6, kUnit = 8, kFewest = 16;  // assumed: addresses and constants of the assembler's
+  constexpr unsigned kOwn = 6, kUnit = 8,
+                     kFewest = 16;  // assumed: addresses and constants of the assembler's
   if (program.ops.empty()) return kFewest;
   Pressure pressure(program);
   if (std::uint64_t{program.registers} * pressure.blocks() > kMostBits) return kMostRegisters;

@@ -8,13 +8,13 @@
 #include <cstdlib>
 
 // A call that must succeed.
-#define CHECK(call)                                                                                  \
-  do {                                                                                               \
-    const cudaError_t error_ = (call);                                                               \
-    if (error_ != cudaSuccess) {                                                                     \
+#define CHECK(call)                                                                                   \
+  do {                                                                                                \
+    const cudaError_t error_ = (call);                                                                \
+    if (error_ != cudaSuccess) {                                                                      \
       std::fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(error_)); \
-      std::exit(1);                                                                                  \
-    }                                                                                                \
+      std::exit(1);                                                                                   \
+    }                                                                                                 \
   } while (false)
 
 inline int& failures() {
@@ -25,7 +25,8 @@ inline int& failures() {
 // What must be so, and what to say if it is not, as for printf.
 #define EXPECT(condition, ...) expect((condition), __FILE__, __LINE__, #condition, ##__VA_ARGS__)
 
-inline void expect(bool holds, const char* file, int line, const char* condition, const char* format = "", ...) {
+inline void expect(bool holds, const char* file, int line, const char* condition, const char* format = "",
+                   ...) {
   constexpr int kTold = 20;
   if (holds || ++failures() > kTold) return;
   std::fprintf(stderr, "%s:%d: not so: %s ", file, line, condition);

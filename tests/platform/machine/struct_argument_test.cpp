@@ -78,7 +78,7 @@ TEST(StructArgument, WhatDoesNotFitIsRefused) {
               HasSubstr("argument 1 is a structure of 1 byte; parameter \"s\" has 32"));
   EXPECT_THAT(refusal("{ scalar = 1, struct = [ { scalar = 1, type = \"u8\" } ] },\n"),
               HasSubstr("struct must say exactly one of buffer, scalar, bytes, texture, surface, address, "
-                        "bus, tensor_map, struct"));
+                        "bus, tensor_map, multimem, struct"));
   EXPECT_THAT(refusal(""), HasSubstr("struct: has no members"));
 }
 
