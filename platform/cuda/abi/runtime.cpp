@@ -26,8 +26,7 @@ constexpr std::string_view kNewestNames[] = {
 #include "runtime_names.inc"
 };
 constexpr std::string_view kNames[] = {
-#include "older_runtime_names.inc"  // behind them: numbers are those of the newest names first
-#include "runtime_names.inc"
+#include "all_runtime_names.inc"
 };
 
 template <std::size_t number>
