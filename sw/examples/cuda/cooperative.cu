@@ -33,6 +33,12 @@ int main() {
   int result = 0;
   CHECK(cudaMemcpy(&result, total, sizeof result, cudaMemcpyDeviceToHost));
   EXPECT(result == kValues / 100 * 4950);
+  // Several are asked for before the first ends.
+  CHECK(cudaMemset(partial, 0, kBlocks * sizeof(int)));
+  for (int n = 0; n < 4; ++n)
+    CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(sum), dim3(kBlocks), dim3(256), arguments, 0, nullptr));
+  CHECK(cudaMemcpy(&result, total, sizeof result, cudaMemcpyDeviceToHost));
+  EXPECT(result == 4 * (kValues / 100 * 4950));
   EXPECT(cudaLaunchCooperativeKernel(reinterpret_cast<void*>(sum), dim3(1000000), dim3(256), arguments, 0, nullptr) ==
          cudaErrorCooperativeLaunchTooLarge);
   (void)cudaGetLastError();

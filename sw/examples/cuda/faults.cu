@@ -39,6 +39,21 @@ int main() {
   EXPECT(cudaDeviceSynchronize() == cudaErrorAssert);
   CHECK(cudaDeviceReset());
 
+  // A graph that names memory which is gone.
+  cudaGraph_t graph;
+  cudaGraphNode_t node;
+  cudaGraphExec_t exec;
+  int host = 0;
+  CHECK(cudaMalloc(&memory, 16));
+  CHECK(cudaGraphCreate(&graph, 0));
+  CHECK(cudaGraphAddMemcpyNode1D(&node, graph, nullptr, 0, &host, memory, sizeof host, cudaMemcpyDeviceToHost));
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaFree(memory));
+  CHECK(cudaGraphLaunch(exec, 0));
+  EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  CHECK(cudaDeviceReset());
+
+  CHECK(cudaMalloc(&memory, 16));
   store<<<1, 2000>>>(memory);
   EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
   EXPECT(cudaGetLastError() == cudaSuccess);

@@ -71,6 +71,29 @@ int main() {
   CHECK(cudaGraphKernelNodeGetParams(added, &seen));
   EXPECT(seen.blockDim.x == 256 && *static_cast<int*>(seen.kernelParams[2]) == 5);
 
+  // Events that nodes record are recorded by the launch.
+  cudaEvent_t before, behind;
+  CHECK(cudaEventCreate(&before));
+  CHECK(cudaEventCreate(&behind));
+  cudaGraph_t timed;
+  cudaGraphNode_t first, second, last;
+  CHECK(cudaGraphCreate(&timed, 0));
+  CHECK(cudaGraphAddEventRecordNode(&first, timed, nullptr, 0, before));
+  CHECK(cudaGraphAddKernelNode(&second, timed, &first, 1, &kernel));
+  CHECK(cudaGraphAddEventRecordNode(&last, timed, &second, 1, behind));
+  cudaGraphExec_t timing;
+  CHECK(cudaGraphInstantiate(&timing, timed, 0));
+  CHECK(cudaGraphLaunch(timing, stream));
+  CHECK(cudaEventSynchronize(behind));
+  float ms = 0;
+  CHECK(cudaEventElapsedTime(&ms, before, behind));
+  EXPECT(ms > 0, "%f ms", ms);
+  CHECK(cudaGraphExecDestroy(timing));
+  cudaMemAllocNodeParams none_of_it = {};
+  none_of_it.poolProps.location.type = cudaMemLocationTypeDevice;
+  EXPECT(cudaGraphAddMemAllocNode(&last, timed, nullptr, 0, &none_of_it) == cudaErrorInvalidValue);
+  (void)cudaGetLastError();
+
   // Nodes that wait for each other make no graph.
   CHECK(cudaGraphAddDependencies(graph, &called, &filled, nullptr, 1));
   cudaGraphExec_t none;

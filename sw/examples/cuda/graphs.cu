@@ -79,6 +79,33 @@ int main() {
   CHECK(cudaGraphLaunch(second, side));
   CHECK(cudaStreamSynchronize(side));
   for (int i = 0; i < kValues; ++i) EXPECT(host[i] == 3 * 16);
+  // A graph that is launched while a stream is captured becomes a part of what is captured.
+  cudaGraph_t whole;
+  CHECK(cudaStreamBeginCapture(main, cudaStreamCaptureModeRelaxed));
+  CHECK(cudaGraphLaunch(exec, main));
+  add<<<4, 256, 0, main>>>(a, kValues, 1);
+  EXPECT(cudaStreamQuery(main) == cudaErrorStreamCaptureUnsupported);  // and the capture is invalid
+  EXPECT(cudaStreamEndCapture(main, &whole) == cudaErrorStreamCaptureInvalidated);
+  (void)cudaGetLastError();
+  CHECK(cudaStreamBeginCapture(main, cudaStreamCaptureModeRelaxed));
+  CHECK(cudaGraphLaunch(exec, main));
+  add<<<4, 256, 0, main>>>(a, kValues, 1);
+  CHECK(cudaStreamEndCapture(main, &whole));
+  cudaGraphExec_t third;
+  CHECK(cudaGraphInstantiate(&third, whole, 0));
+  CHECK(cudaGraphLaunch(third, main));
+  CHECK(cudaStreamSynchronize(main));
+  for (int i = 0; i < kValues; ++i) EXPECT(host[i] == 3 * 26);
+  // One that nobody joined again leaves nothing behind, memory neither.
+  void* memory = nullptr;
+  CHECK(cudaStreamBeginCapture(main, cudaStreamCaptureModeRelaxed));
+  CHECK(cudaMallocAsync(&memory, 1 << 20, main));
+  CHECK(cudaEventRecord(forked, main));
+  CHECK(cudaStreamWaitEvent(side, forked, 0));
+  multiply<<<4, 256, 0, side>>>(a, b, kValues, 3);
+  EXPECT(cudaStreamEndCapture(main, &whole) == cudaErrorStreamCaptureUnjoined);
+  (void)cudaGetLastError();
+  CHECK(cudaGraphExecDestroy(third));
   CHECK(cudaGraphExecDestroy(exec));
   CHECK(cudaGraphExecDestroy(second));
   CHECK(cudaGraphDestroy(clone));
