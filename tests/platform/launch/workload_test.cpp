@@ -157,7 +157,7 @@ TEST(PackParameters, FollowsTheOffsetsOfTheEntry) {
   entry.parameters = {{"p0", 0, 8}, {"p1", 12, 4}, {"p2", 17, 3}};
   entry.parameter_bytes = 20;
   ASSERT_TRUE(misfits(file, file.launches[0], entry).empty());
-  const auto block = pack_parameters({file, {0x1122334455667788}, {}, {}}, file.launches[0], entry);
+  const auto block = pack_parameters({file, {0x1122334455667788}, {}, {}, {}}, file.launches[0], entry);
   EXPECT_THAT(block, ElementsAre(0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0, 0, 0, 0, 4, 3, 2, 1, 0,
                                  0xAA, 0xBB, 0xCC));
 }
