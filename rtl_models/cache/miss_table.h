@@ -78,14 +78,27 @@ class MissTable {
                  const std::vector<std::string>& below) const;
   template <class Archive>
   void archive(Archive& a) {
-    // Pre: none is in use. In which order they are taken shows in lists of what is in flight.
+    // Pre: none is in use. In which order they are taken shows in lists of what is in flight. What does not
+    // fit changes nothing: others look at the state before it is undone.
+    std::vector<std::uint16_t> order;
+    order.reserve(entries_.size());
+    std::uint16_t next = free_;
+    for (std::size_t n = 0; n < entries_.size(); ++n) {
+      std::uint16_t index = next;
+      a.index(index, entries_.size());
+      order.push_back(index);
+      if (a.saves()) next = entries_[index].chain;
+    }
+    if (a.saves()) return;
     std::vector<bool> named(entries_.size(), false);
+    for (const std::uint16_t index : order) {
+      if (named[index]) a.misfit("has a free miss register twice");
+      named[index] = true;
+    }
     std::uint16_t* link = &free_;
-    for (std::size_t left = entries_.size(); left != 0; --left) {
-      a.index(*link, entries_.size());
-      if (named[*link]) a.misfit("has a free miss register twice");
-      named[*link] = true;
-      link = &entries_[*link].chain;
+    for (const std::uint16_t index : order) {
+      *link = index;
+      link = &entries_[index].chain;
     }
     *link = kNone;
   }

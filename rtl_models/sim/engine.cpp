@@ -200,8 +200,14 @@ void Engine::archive(StateArchive& a) {
     // Observers and what makes requests loosely timed remember nothing, and need not be there again.
     std::string own;
     StateArchive looks(own);
-    c->archive(looks);
-    if (own.empty()) continue;
+    bool has_state = true;
+    try {
+      c->archive(looks);
+      has_state = !own.empty();
+    } catch (const StateMisfit&) {
+      // What a damaged checkpoint has left of it, and is undone now.
+    }
+    if (!has_state) continue;
     a.section(c->name());
     c->archive(a);
   }
