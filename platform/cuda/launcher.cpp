@@ -25,7 +25,8 @@ constexpr const char* kDriver = "libcuda.so.1";
 /// A file by its path, or by its name in the folders of PATH.
 std::optional<std::string> find_program(const std::string& name) {
   const auto runs = [](const std::string& path) {
-    return access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path);
+    std::error_code unknown;
+    return access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path, unknown);
   };
   if (name.find('/') != std::string::npos) return runs(name) ? std::optional(name) : std::nullopt;
   const char* const path = std::getenv("PATH");
@@ -106,8 +107,9 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
   }
   plan.environment.push_back(fmt::format("{}={}", environment::kGpu, request.gpu));
   plan.environment.push_back(fmt::format("{}={}", environment::kSettings, fmt::join(request.sets, "\n")));
+  std::error_code unknown;  // a path that cannot be made absolute is refused when it is written to
   plan.environment.push_back(fmt::format(
-      "{}={}", environment::kReport, request.report.empty() ? "" : fs::absolute(request.report).string()));
+      "{}={}", environment::kReport, request.report.empty() ? "" : fs::absolute(request.report, unknown).string()));
   if (request.fast_forward) plan.environment.push_back(fmt::format("{}=1", environment::kFastForward));
   Measuring measuring;
   for (const std::string& text : request.measure)

@@ -67,7 +67,9 @@ const std::vector<std::vector<std::string>>& levels() {
       {"platform/consistency", "platform/systemc"},
       {"platform/host"},
       {"platform/launch"},
-      {"platform/cli"}};
+      {"platform/cuda"},
+      {"platform/cuda/abi", "platform/cli"},
+      {"platform/cuda/libraries"}};
   return kLevels;
 }
 

@@ -5,7 +5,7 @@
 #include "platform/cuda/abi/driver.h"
 #include "platform/cuda/abi/runtime.h"
 #include "platform/cuda/launcher.h"
-#include "platform/cuda/static_runtime.h"
+#include "platform/cuda/libraries/static_runtime.h"
 
 // By this table the names of this library itself lead to functions.
 extern "C" void* warpline_driver_table[];

@@ -1,4 +1,4 @@
-#include "platform/cuda/static_runtime.h"
+#include "platform/cuda/libraries/static_runtime.h"
 
 #include <link.h>
 #include <sys/mman.h>
