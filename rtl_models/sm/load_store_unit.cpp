@@ -91,8 +91,9 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
   if (e.at > now) return;
   if (e.maintenance.what != 0) return send_maintenance(now, index);
   if (!head_.started) begin_head(now, index, events);
-  if (head_.lines.any() && !e.killed && e.instruction->mem.kind == MemKind::async_store &&
-      mutated(SmMutation::async_store_told_before_data)) {
+  // Last: to ask whether lines are left may go on to the next of them.
+  if (mutated(SmMutation::async_store_told_before_data) && !e.killed &&
+      e.instruction->mem.kind == MemKind::async_store && head_.lines.any()) {
     if (head_.mbarriers != 0) static_cast<void>(send_mbarriers(now, index));
     if (e.lines_pending != 0 || head_.mbarriers != 0) return;
   }
