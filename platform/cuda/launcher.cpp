@@ -108,8 +108,9 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
   plan.environment.push_back(fmt::format("{}={}", environment::kGpu, request.gpu));
   plan.environment.push_back(fmt::format("{}={}", environment::kSettings, fmt::join(request.sets, "\n")));
   std::error_code unknown;  // a path that cannot be made absolute is refused when it is written to
-  plan.environment.push_back(fmt::format(
-      "{}={}", environment::kReport, request.report.empty() ? "" : fs::absolute(request.report, unknown).string()));
+  plan.environment.push_back(
+      fmt::format("{}={}", environment::kReport,
+                  request.report.empty() ? "" : fs::absolute(request.report, unknown).string()));
   if (request.fast_forward) plan.environment.push_back(fmt::format("{}=1", environment::kFastForward));
   Measuring measuring;
   for (const std::string& text : request.measure)

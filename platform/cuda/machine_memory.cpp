@@ -160,13 +160,13 @@ Status Machine::write_value(std::uint64_t address, std::uint64_t value, unsigned
   if (!is_place_of_value(address, bytes)) return Status::invalid_value;
   const auto write = [this, address, value, bytes] {
     const Executor::Shared::Hold hold(platform_use_);
-    std::uint8_t* const place = platform_.memory().bytes_at(address, bytes, true);
+    void* const place = platform_.memory().bytes_at(address, bytes, true);
     // At once, for those who spin on it.
     if (bytes == 4) {
-      __atomic_store_n(reinterpret_cast<std::uint32_t*>(place), static_cast<std::uint32_t>(value),
+      __atomic_store_n(static_cast<std::uint32_t*>(place), static_cast<std::uint32_t>(value),
                        __ATOMIC_RELEASE);
     } else {
-      __atomic_store_n(reinterpret_cast<std::uint64_t*>(place), value, __ATOMIC_RELEASE);
+      __atomic_store_n(static_cast<std::uint64_t*>(place), value, __ATOMIC_RELEASE);
     }
   };
   return call(write, stream);

@@ -104,7 +104,7 @@ void TransactionPool::give_back(Transaction& transaction, Cycle from) {
 }
 
 void TransactionPool::free(tlm::tlm_generic_payload* payload) {
-  auto* t = reinterpret_cast<Transaction*>(reinterpret_cast<char*>(payload) - payload_offset_);
+  auto* t = static_cast<Transaction*>(static_cast<void*>(reinterpret_cast<char*>(payload) - payload_offset_));
   if (t->shown) payload->reset();  // extensions that others have added go
   if (t->at == 0) {
     free_.push_back(t);

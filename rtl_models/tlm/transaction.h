@@ -122,7 +122,7 @@ class TransactionPool final : private tlm::tlm_mm_interface {
   void free(tlm::tlm_generic_payload* payload) override;
   [[nodiscard]] Transaction& make();
   [[nodiscard]] Transaction* side_by_side(std::size_t i) const {
-    return reinterpret_cast<Transaction*>(arena_->at(i * sizeof(Transaction)));
+    return static_cast<Transaction*>(static_cast<void*>(arena_->at(i * sizeof(Transaction))));
   }
   std::uint32_t owners_ = 0;
   std::unique_ptr<MemoryImage> arena_;  ///< of kSideBySide transactions, reserved when first needed

@@ -43,11 +43,11 @@ struct Frame {
   /// The lanes' values of an operand, as unsigned words of T's size.
   template <class T>
   [[nodiscard]] const Storage<T>* in(Ref ref) const {
-    return reinterpret_cast<const Storage<T>*>(at(ref));
+    return static_cast<const Storage<T>*>(static_cast<const void*>(at(ref)));
   }
   template <class T>
   [[nodiscard]] Storage<T>* out(Ref ref) const {
-    return reinterpret_cast<Storage<T>*>(file + ref);
+    return static_cast<Storage<T>*>(static_cast<void*>(file + ref));
   }
   /// Writes the active lanes of `values`.
   template <class S>

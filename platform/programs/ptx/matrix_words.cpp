@@ -33,7 +33,7 @@ std::optional<MatrixShape> shape_from(std::string_view text) {
 }
 
 const Ref* references(const Op& op, const Frame& f, unsigned operand) {
-  return reinterpret_cast<const Ref*>(f.at(op.r[operand]));
+  return static_cast<const Ref*>(static_cast<const void*>(f.at(op.r[operand])));
 }
 
 }  // namespace
