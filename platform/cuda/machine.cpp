@@ -302,6 +302,8 @@ Status Machine::reset() {
     }
   }
   for (const auto& [handle, pool] : pools_) pool->used = 0;
+  for (const auto& library : libraries_)
+    for (const auto& [device, module] : library->on_device) module->renew_variables();
   return Status::success;
 }
 
@@ -695,7 +697,7 @@ Status Machine::check_shape(const GridShape& r, const Function& function,
   if (count(r.block) > entry.maximum_threads) return Status::launch_out_of_resources;
   if (entry.required_block && !(*entry.required_block == r.block)) return Status::invalid_configuration;
   const std::uint64_t shared = std::uint64_t{entry.static_shared_bytes} + r.shared_bytes;
-  if (r.shared_bytes > function.most_dynamic_shared || shared > config_.sm.shared_bytes)
+  if (r.shared_bytes > function.most_dynamic_shared(entry) || shared > config_.sm.shared_bytes)
     return Status::invalid_value;
   return Status::success;
 }

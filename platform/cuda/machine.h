@@ -103,7 +103,7 @@ class Machine {
                   std::uint64_t& address);
   /// Waits for the device, as it may use it. Freeing address 0 does nothing.
   Status free(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds);
-  /// Forgets what kernels have done wrong, and gives back all memory.
+  /// Forgets what kernels have done wrong, gives back all memory, and variables the values they began with.
   Status reset();
   /// Limits by their numbers (CUDA Runtime API, "cudaLimit"). Those of printf's ring and the heap hold for
   /// GPUs on which no module has been used yet.

@@ -118,4 +118,13 @@ void ModuleOnDevice::lay_constants() {
                            gpu_);
 }
 
+void ModuleOnDevice::renew_variables() {
+  for (const programs::Variable& v : program_->variables()) {
+    const auto found = addresses_.find(v.name);
+    if (found == addresses_.end() || is_shared_by_modules(v.name)) continue;
+    const std::vector<std::uint8_t> bytes = program_->initial_bytes(v.name);
+    platform_.write(found->second, bytes.data(), bytes.size());
+  }
+}
+
 }  // namespace warpline::cuda

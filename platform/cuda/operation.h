@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,9 +30,16 @@ struct Library {
 struct Function {
   Library* library = nullptr;
   std::string name;
-  std::uint32_t most_dynamic_shared = 48U << 10U;  ///< bytes; raised by an attribute
-  std::optional<unsigned> registers;               ///< of a thread, once somebody has asked
-  bool odd_clusters = false;                       ///< clusters of more than 8 CTAs are allowed
+  std::optional<std::uint32_t> set_dynamic_shared;  ///< bytes at most, if an attribute says so
+  std::optional<unsigned> registers;                ///< of a thread, once somebody has asked
+  bool odd_clusters = false;                        ///< clusters of more than 8 CTAs are allowed
+
+  /// Bytes of dynamic shared memory at most: 48 KiB less the static ones, unless the program has set it
+  /// (CUDA C++ Programming Guide, "Shared Memory" of compute capability 7.x).
+  [[nodiscard]] std::uint32_t most_dynamic_shared(const programs::Entry& entry) const {
+    constexpr std::uint32_t kUnset = 48U << 10U;
+    return set_dynamic_shared.value_or(kUnset - std::min(kUnset, entry.static_shared_bytes));
+  }
 };
 
 /// Which way a copy goes.

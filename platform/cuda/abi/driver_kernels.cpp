@@ -185,7 +185,7 @@ Status attribute_of(Machine& m, Function& function, const programs::Entry& entry
       value = *device_attribute(m.config(), 75) * 10 + *device_attribute(m.config(), 76);
       break;
     case kCacheMode: value = 0; break;
-    case kMostDynamicShared: value = static_cast<int>(function.most_dynamic_shared); break;
+    case kMostDynamicShared: value = static_cast<int>(function.most_dynamic_shared(entry)); break;
     case kCarveout: value = -1; break;  // as the driver likes
     case kClusterMustBeSet: value = entry.needs_cluster ? 1 : 0; break;
     case kClusterWidth: value = cluster(&Dim3::x); break;
@@ -204,7 +204,7 @@ Status set_attribute_of(Machine& m, Function& function, const programs::Entry& e
     case kMostDynamicShared: {
       const int most = *device_attribute(m.config(), 97) - static_cast<int>(entry.static_shared_bytes);
       if (value < 0 || value > most) return Status::invalid_value;
-      function.most_dynamic_shared = static_cast<std::uint32_t>(value);
+      function.set_dynamic_shared = static_cast<std::uint32_t>(value);
       return Status::success;
     }
     case kCarveout: return value < -1 || value > 100 ? Status::invalid_value : Status::success;

@@ -167,7 +167,7 @@ int cudaFuncSetAttribute(const void* kernel, int attribute, int value) {
     if (attribute != kMostDynamicShared) return Status::success;
     const int most = *device_attribute(m.config(), 97) - static_cast<int>(entry.static_shared_bytes);
     if (value < 0 || value > most) return Status::invalid_value;
-    f.most_dynamic_shared = static_cast<std::uint32_t>(value);
+    f.set_dynamic_shared = static_cast<std::uint32_t>(value);
     return Status::success;
   });
 }
@@ -182,7 +182,7 @@ int cudaFuncGetAttributes(FunctionAttributes* attributes, const void* kernel) {
     a.ptx_version = a.binary_version =
         *device_attribute(m.config(), 75) * 10 + *device_attribute(m.config(), 76);
     a.registers = static_cast<std::int32_t>(m.registers_of(f));
-    a.most_dynamic_shared = static_cast<std::int32_t>(f.most_dynamic_shared);
+    a.most_dynamic_shared = static_cast<std::int32_t>(f.most_dynamic_shared(entry));
     a.needs_cluster = entry.needs_cluster ? 1 : 0;
     a.odd_clusters = f.odd_clusters ? 1 : 0;
     if (entry.required_cluster) {

@@ -54,6 +54,9 @@ int main() {
   cudaFuncAttributes attributes;
   CHECK(cudaFuncGetAttributes(&attributes, tile));
   EXPECT(attributes.sharedSizeBytes == 4096 && attributes.maxThreadsPerBlock == 1024 && attributes.numRegs > 0);
+  EXPECT(attributes.maxDynamicSharedSizeBytes == (48 << 10) - 4096);
+  tile<<<1, 128, 48 << 10>>>(nullptr);
+  EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
 
   // More than 48 KiB takes leave.
   int* result = nullptr;

@@ -45,5 +45,9 @@ int main() {
   evaluate<<<1, 32>>>(2, result);
   CHECK(cudaMemcpy(values, result, sizeof values, cudaMemcpyDeviceToHost));
   for (const float v : values) EXPECT(v == 0x01010101);
+  // After a reset they are as they were when the program began.
+  CHECK(cudaDeviceReset());
+  CHECK(cudaMemcpyFromSymbol(back, counters, sizeof back));
+  for (const int b : back) EXPECT(b == 0);
   return verdict();
 }
