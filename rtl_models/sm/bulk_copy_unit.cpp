@@ -256,7 +256,7 @@ void BulkCopyUnit::begin_tensor(Cycle now, Copy& c, const TensorMap& map, std::v
   c.order.operands.bytes = bytes;
   if (op.bulk != BulkDirection::prefetch &&
       (o.operands.shared > o.shared_bytes || o.shared_bytes - o.operands.shared < bytes))
-    return report(now, c, o.fault(FaultKind::shared_range, o.operands.shared, Space::shared, bytes), events);
+    return report(now, c, o.fault_there(FaultKind::shared_range, o.operands.shared, bytes), events);
 }
 
 /// On to the copy's next piece. Pre: it is its turn.
@@ -545,6 +545,8 @@ void BulkCopyUnit::combine_here(Cycle now, Flight& f, const std::uint8_t* bytes)
 /// Nothing of the flight is left.
 void BulkCopyUnit::end_flight(unsigned number, std::vector<BulkEvent>& events) {
   const unsigned copy = flights_[number].copy;
+  // Answers of other SMs and of the work distributor come when advance() has been.
+  if (free_flights_.empty()) blocked_ = false;
   free_flights_.push_back(number);
   --copies_[copy].outstanding;
   settle(copy, events);

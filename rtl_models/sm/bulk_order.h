@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "rtl_models/sm/address_windows.h"
 #include "rtl_models/sm/cta_launch.h"
 #include "rtl_models/sm/fault.h"
 #include "rtl_models/sm/instruction.h"
@@ -17,7 +18,9 @@ struct BulkOrder {
   std::uint32_t group = 0;         ///< in its warp's CopyGroups
   std::uint64_t shared_base = 0;   ///< where the CTA's part of shared memory begins
   std::uint32_t shared_bytes = 0;  ///< of that part
-  std::uint64_t address = 0;       ///< of global memory, or of the tensor map
+  /// Of global memory, or of the tensor map; of BulkDirection::cancel the generic address that is in no
+  /// shared memory, for its fault.
+  std::uint64_t address = 0;
   BulkSecond second;
   std::uint64_t policy = 0;
   BulkOperands operands;
@@ -30,6 +33,14 @@ struct BulkOrder {
   /// Whether it goes to its own CTA; the others that it goes to.
   [[nodiscard]] bool comes_home() const { return (ranks >> rank() & 1U) != 0; }
   [[nodiscard]] std::uint32_t others() const { return ranks & ~(1U << rank()); }
+  /// A fault of it at offset `at` of the shared memory that it goes to: if that is one other CTA's, so the
+  /// record says.
+  [[nodiscard]] Fault fault_there(FaultKind kind, std::uint32_t at, unsigned bytes) const {
+    const bool of_other = ranks != 0 && (ranks & (ranks - 1)) == 0 && !comes_home();
+    if (!of_other) return fault(kind, at, Space::shared, bytes);
+    const auto other = static_cast<unsigned>(__builtin_ctz(ranks));
+    return fault(kind, AddressWindows::map_to_rank(at, other), Space::shared_cluster, bytes);
+  }
   /// A fault of it at `address`.
   [[nodiscard]] Fault fault(FaultKind kind, std::uint64_t at, Space space, unsigned bytes) const {
     Fault fault{kind, 0, slot, lane, at, instruction};

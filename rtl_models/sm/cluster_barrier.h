@@ -36,6 +36,8 @@ class ClusterBarrier {
   /// Ranks that the phase under way waits for, a bit each.
   [[nodiscard]] std::uint32_t awaited() const { return all_ & ~(arrived_[odd() ? 1 : 0] | exited_); }
   [[nodiscard]] bool odd() const { return phase_ % 2 != 0; }
+  /// Ranks but `rank` of whose threads some have not exited, as far as is known, a bit each.
+  [[nodiscard]] std::uint32_t others_left(unsigned rank) const { return all_ & ~exited_ & ~(1U << rank); }
 
  private:
   std::array<std::uint32_t, 2> arrived_{};  ///< a bit for each rank, by the phase's parity

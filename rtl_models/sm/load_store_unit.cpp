@@ -663,8 +663,15 @@ std::optional<Fault> LoadStoreUnit::aim(BulkOrder& o) {
     return std::nullopt;
   }
   const unsigned to = rank_of(p.shared);
-  if (op.bulk == BulkDirection::cancel && to != own)
-    return o.fault(FaultKind::not_shared, p.shared, Space::shared_cluster, p.bytes);
+  if (op.bulk == BulkDirection::cancel) {
+    for (const std::uint32_t at : {p.shared, p.mbarrier}) {
+      if (rank_of(at) == own) continue;
+      // No CTA has such a rank: it stands for a generic address elsewhere.
+      if (rank_of(at) >= kMaxClusterCtas)
+        return o.fault(FaultKind::not_shared, o.address, Space::generic, p.bytes);
+      return o.fault(FaultKind::not_shared, at, Space::shared_cluster, p.bytes);
+    }
+  }
   if (to >= ctas || (op.multicast && o.second.ctas >> ctas != 0))
     return o.fault(FaultKind::cluster_rank, p.shared, Space::shared_cluster, p.bytes);
   if (!op.multicast && rank_of(p.mbarrier) != to)
@@ -701,14 +708,14 @@ std::optional<Fault> LoadStoreUnit::check_bulk(const BulkOrder& o, const LsuEntr
   if (from_shared && !within(o.address, p.bytes))
     return o.fault(FaultKind::shared_range, o.address, Space::shared, p.bytes);
   const unsigned unit = tensor ? kTensorUnit : kUnit;
-  if (p.shared % unit != 0) return o.fault(FaultKind::misaligned, p.shared, Space::shared, unit);
+  if (p.shared % unit != 0) return o.fault_there(FaultKind::misaligned, p.shared, unit);
   if (!within(p.shared, tensor ? 0 : p.bytes))
-    return o.fault(FaultKind::shared_range, p.shared, Space::shared, p.bytes);
+    return o.fault_there(FaultKind::shared_range, p.shared, p.bytes);
   if (!lands_in_shared(op.bulk)) return std::nullopt;
   if (p.mbarrier % Mbarrier::kBytes != 0)
-    return o.fault(FaultKind::misaligned, p.mbarrier, Space::shared, Mbarrier::kBytes);
+    return o.fault_there(FaultKind::misaligned, p.mbarrier, Mbarrier::kBytes);
   if (!within(p.mbarrier, Mbarrier::kBytes))
-    return o.fault(FaultKind::shared_range, p.mbarrier, Space::shared, Mbarrier::kBytes);
+    return o.fault_there(FaultKind::shared_range, p.mbarrier, Mbarrier::kBytes);
   return std::nullopt;
 }
 

@@ -90,6 +90,10 @@ bool blocks(const MemOp& op) {
   return op.acquires() && !mutated(SmMutation::acquire_does_not_block);
 }
 
+bool ends_order(const MemOp& op, Hold hold) {
+  return blocks(op) ? hold == Hold::acquire : op.acquires();
+}
+
 std::optional<OrderingStep> step_of_fence(const MemOp& fence) {
   if (fence.kind == MemKind::proxy_fence) return step_of_proxy_fence(fence);
   if (fence.scope <= Scope::cta) return std::nullopt;

@@ -194,11 +194,6 @@ CtaDone Sm::Reports::take() {
     return {Kind::triggered, false, 0};
   }
   if (std::exchange(flushed, false)) return {Kind::flushed, false, 0};
-  if (!cancels.empty()) {
-    const std::uint32_t ticket = cancels.front();
-    cancels.pop_front();
-    return {Kind::cancel, false, ticket};
-  }
   const CtaDone first = ended.front();
   ended.erase(ended.begin());
   return first;
@@ -526,8 +521,7 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
     core_.products(slot).finish(e.copy_group, ready);
   }
   lsu_.entries().free(event.entry);
-  const bool held = w.hold == Hold::acquire && blocks(i.mem);
-  if (!killed && (held || (i.mem.acquires() && !blocks(i.mem)))) {
+  if (!killed && ends_order(i.mem, w.hold)) {
     w.hold = Hold::none;
     // The entry just retired makes sure that there is room.
     if (const auto step = i.mem.acquires() ? step_after_acquire(i.mem) : std::nullopt)
@@ -548,7 +542,7 @@ void Sm::advance_bulk_copies(Cycle now) {
   bulk_.advance(now, bulk_events_, events_);
   handle_bulk_events(now);
   for (; !bulk_.cancels().empty(); bulk_.cancels().pop_front())
-    dones_.cancels.push_back(bulk_.cancels().front());
+    dones_.ended.push_back({CtaDone::Kind::cancel, false, bulk_.cancels().front()});
 }
 
 void Sm::handle_bulk_events(Cycle now) {

@@ -155,14 +155,11 @@ class Sm final : public Component, public LooseTarget {
   };
   /// What is to be told the distributor.
   struct Reports {
-    unsigned triggered = 0;             ///< CTAs
-    std::deque<std::uint32_t> cancels;  ///< tickets of questions
-    std::vector<CtaDone> ended;         ///< CTAs, in this order
+    unsigned triggered = 0;      ///< CTAs
+    std::vector<CtaDone> ended;  ///< CTAs, and questions of some that have not, in this order
     bool ends_grid = false;
     bool flushed = false;
-    [[nodiscard]] bool any() const {
-      return !ended.empty() || triggered != 0 || ends_grid || flushed || !cancels.empty();
-    }
+    [[nodiscard]] bool any() const { return !ended.empty() || triggered != 0 || ends_grid || flushed; }
     /// Pre: any().
     CtaDone take();
   };

@@ -96,7 +96,9 @@ bool SmCore::end_warp(unsigned slot) {
   if (--cta.warps_left != 0) return false;
   ++counters_.ctas;
   if (cta.cluster.ctas > 1) {
-    ended_.insert(key_of(cta.cluster.number, cta.cluster.rank));
+    // Whoever has not exited may still send it something, and nobody else.
+    if (const std::uint32_t left = cta.cluster_barrier.others_left(cta.cluster.rank); left != 0)
+      ended_[key_of(cta.cluster.number, cta.cluster.rank)] = left;
     tell_cluster(cta, ClusterAddress::Signal::exited);
     return false;
   }
@@ -188,7 +190,13 @@ void SmCore::take_signal(const ClusterAddress& to, std::vector<Released>& releas
   const Cta* const found = cta_of_cluster(to);
   if (found == nullptr) {
     // It has ended, and waits for nobody any more, or its launch is on its way.
-    if (begins_later(to)) early_.push_back(to);
+    const auto ended = ended_.find(key_of(to.cluster, to.rank));
+    if (ended == ended_.end()) {
+      early_.push_back(to);
+    } else if (to.signal == ClusterAddress::Signal::exited) {
+      ended->second &= ~(1U << to.from);
+      if (ended->second == 0) ended_.erase(ended);
+    }
     return;
   }
   Cta& cta = ctas_[static_cast<std::size_t>(found - ctas_.data())];

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -315,7 +315,9 @@ class SmCore {
   std::vector<CopyGroups> copies_;             ///< of each warp slot
   std::vector<ProductGroups> products_;        ///< likewise
   std::vector<ClusterAddress> early_;          ///< signals to CTAs of clusters that have yet to begin
-  std::unordered_set<std::uint64_t> ended_;    ///< CTAs of clusters that have ended here
+  /// CTAs of clusters that have ended here, and the ranks of those that have not exited yet, a bit each. No
+  /// longer: what tells of the last is the last that comes, and numbers of clusters come again.
+  std::unordered_map<std::uint64_t, std::uint32_t> ended_;
   std::vector<CopyGroups> bulk_, bulk_reads_;  ///< likewise: of bulk copies, and of what they read
   CallStacks stacks_;
   std::vector<Cta> ctas_;

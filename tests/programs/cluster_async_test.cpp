@@ -80,8 +80,9 @@ struct Outcome {
 
 Outcome run_kernel(const std::string& text, unsigned ctas, std::size_t words, const GpuConfig& config = gpu(),
                    unsigned threads = 32,
-                   const std::vector<std::uint32_t>& given = std::vector<std::uint32_t>(1024)) {
-  Bench bench(config, text, TickMode::lazy, 1, 2'000'000);
+                   const std::vector<std::uint32_t>& given = std::vector<std::uint32_t>(1024),
+                   TickMode ticks = TickMode::lazy) {
+  Bench bench(config, text, ticks, 1, 2'000'000);
   const std::uint64_t out = bench.put(std::vector<std::uint32_t>(std::max<std::size_t>(words, 1)));
   const std::uint64_t in = bench.put(given);
   Outcome r;
@@ -296,6 +297,30 @@ TEST(RemoteArrivals, WhatReachesNobodyIsAFault) {
   }
 }
 
+// Offsets alone would not say in whose memory they lie.
+TEST(RemoteArrivals, FaultsOfCopiesNameTheCtaThatTheyAreMeantFor) {
+  const std::string copy =
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5+AT], [%r3], 64, [%r6+TOLD];";
+  const std::vector<std::tuple<std::string, std::string, std::string>> rows = {
+      {"1024", "0", "address beyond shared memory"},
+      {"8", "0", "misaligned address"},
+      {"0", "4", "misaligned address"},
+      {"0", "4096", "address beyond shared memory"}};
+  for (const auto& [at, told, kind] : rows) {
+    SCOPED_TRACE(at + " " + told);
+    std::string body = copy;
+    body.replace(body.find("AT"), 2, at);
+    body.replace(body.find("TOLD"), 4, told);
+    const Outcome r =
+        run_kernel(kernel(kPeer + "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra END;\n@!%p0 exit;\n" + body +
+                          "\nEND:\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n@%p1 nanosleep.u32 9000;"),
+                   2, 1);
+    ASSERT_EQ(r.faults.size(), 1U);
+    EXPECT_EQ(r.faults[0].kind, kind);
+    EXPECT_EQ(r.faults[0].address.value_or(0) >> 24U & 0xFFU, 2U) << "CTA 1";
+  }
+}
+
 // A CTA that has ended takes nothing any more; one that ends right behind its own stores has them awaited.
 TEST(RemoteArrivals, AreAwaitedByWhoSendsThemAndRefusedByWhoHasEnded) {
   for (const char* body :
@@ -386,6 +411,25 @@ TEST(Multicast, ReadsOnceWhatAllGet) {
   }
 }
 
+// A unit that has room for one copy and one line goes on when other SMs have answered, though nothing else
+// wakes it; all ticks alike.
+TEST(Multicast, GoesOnWhenOthersHaveAnswered) {
+  const auto given = numbers(1024);
+  const std::string body =
+      expect(1024) +
+      "setp.eq.and.u32 %p1, %r2, 2, %p0;\nmov.u32 %r10, 0;\nNEXT:\nadd.u32 %r11, %r3, %r10;\n"
+      "cvt.u64.u32 %d5, %r10;\nadd.u64 %d5, %d5, %d0;\n@%p1 cp.async.bulk.shared::cluster.global."
+      "mbarrier::complete_tx::bytes.multicast::cluster [%r11], [%d5], 256, [%r4], 15;\n"
+      "add.u32 %r10, %r10, 256;\nsetp.lt.u32 %p2, %r10, 1024;\n@%p2 bra NEXT;\n" +
+      wait() + leave(256) + "barrier.cluster.arrive;\nbarrier.cluster.wait;";
+  const GpuConfig small = gpu("mini", {"sm.bulk_copy.requests=1", "sm.bulk_copy.copies=1"});
+  const Outcome r = run_kernel(kernel(body, 4), 4, 1024, small, 32, given);
+  ASSERT_EQ(r.result.outcome, RunOutcome::quiescent);
+  for (unsigned n = 0; n < 1024; ++n) ASSERT_EQ(r.words[n], given[n % 256]) << n;
+  const Outcome every = run_kernel(kernel(body, 4), 4, 1024, small, 32, given, TickMode::every_cycle);
+  EXPECT_EQ(every.result.cycles, r.result.cycles);
+}
+
 // The mbarriers of all CTAs are told of the rows that come, which are four of a box with one.
 TEST(Multicast, OfFourRowsTellsEveryCtaOfAll) {
   constexpr unsigned kColumns = 32, kFirst = 64;  // words of a row, and before row 0
@@ -452,20 +496,26 @@ TEST(LaunchControl, CancelledWorkIsDoneOnceByWhoCancelledIt) {
 }
 
 TEST(LaunchControl, AnswersGoToSharedMemoryAlone) {
-  const auto kind_of = [](const std::string& address) {
+  std::uint64_t shown = 1;  // of the record
+  const auto kind_of = [&shown](const std::string& address) {
     const std::string body =
         expect(16) +
         "cvt.u64.u32 %d5, %r3;\ncvta.shared.u64 %d6, %d5;\ncvt.u64.u32 %d7, %r4;\n"
-        "cvta.shared.u64 %d7, %d7;\n"
+        "cvta.shared.u64 %d7, %d7;\nmov.u64 %d8, 0x123456780;\nmov.u64 %d9, 0;\n"
         "@%p0 clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.b128 [" +
         address + "], [%d7];\n" + (address == "%d6" ? wait() : "");
     const Outcome r = run_kernel(kernel(body, 1, 1, "sm_100a"), 1, 1);
+    if (!r.faults.empty()) shown = r.faults[0].address.value_or(1);
     return r.faults.empty() ? std::string() : r.faults[0].kind;
   };
   EXPECT_EQ(kind_of("%d6"), "");
   EXPECT_EQ(kind_of("%d5"), "address outside the CTA's own shared memory")
       << "an offset is no generic address";
   EXPECT_EQ(kind_of("%d1"), "address outside the CTA's own shared memory");
+  EXPECT_EQ(kind_of("%d8"), "address outside the CTA's own shared memory");
+  EXPECT_EQ(shown, 0x123456780U) << "as the program has it";
+  EXPECT_EQ(kind_of("%d9"), "address outside the CTA's own shared memory");
+  EXPECT_EQ(shown, 0U);
 }
 
 TEST(Fills, ClearWhatTheySay) {

@@ -25,7 +25,9 @@ constexpr std::uint8_t kWideShared = 1, kWideMbarrier = 2, kGeneric = 4;
 /// Stands for a generic address that is in no shared memory: in that of no CTA.
 constexpr std::uint32_t kNowhere = 0xFFFF'FF00;
 
-std::uint32_t address_of(const Op& op, const Frame& f, unsigned operand, std::uint8_t wide, unsigned lane) {
+/// `elsewhere`: becomes a generic address that is in no shared memory, unless it is one already.
+std::uint32_t address_of(const Op& op, const Frame& f, unsigned operand, std::uint8_t wide, unsigned lane,
+                         std::uint64_t& elsewhere) {
   const Ref base = op.r[operand], offset = op.r[operand + 1];
   if (base == kNoRef) return 0;
   const bool is_wide = (op.mode & wide) != 0;
@@ -34,7 +36,10 @@ std::uint32_t address_of(const Op& op, const Frame& f, unsigned operand, std::ui
       f.in<std::uint64_t>(offset)[lane];
   if (is_wide && (op.mode & kGeneric) != 0) {
     const Space space = AddressWindows::space_of(address);
-    if (space != Space::shared && space != Space::shared_cluster) return kNowhere;
+    if (space != Space::shared && space != Space::shared_cluster) {
+      if (elsewhere == kNowhere) elsewhere = address;
+      return kNowhere;
+    }
   }
   return static_cast<std::uint32_t>(address);
 }
@@ -48,10 +53,13 @@ Ref in_list(const Frame& f, Ref list, unsigned n) {
 void issue_bulk_copy(const Op& op, Frame& f) {
   issue_load(op, f);
   MemoryAccess& access = *f.issue->access;
+  if ((op.mode & kGeneric) != 0) access.form = AddressForm::per_lane;
   for (unsigned i = 0; i < kWarpLanes; ++i) {
     BulkOperands o;
-    o.shared = address_of(op, f, kShared, kWideShared, i);
-    o.mbarrier = address_of(op, f, kMbarrier, kWideMbarrier, i);
+    std::uint64_t elsewhere = kNowhere;
+    o.shared = address_of(op, f, kShared, kWideShared, i, elsewhere);
+    o.mbarrier = address_of(op, f, kMbarrier, kWideMbarrier, i, elsewhere);
+    if ((op.mode & kGeneric) != 0) access.address[i] = elsewhere;
     if (op.r[kSize] != kNoRef) o.bytes = f.in<std::uint32_t>(op.r[kSize])[i];
     for (unsigned n = 0; n < op.count; ++n)
       o.coordinates[n] = static_cast<std::int32_t>(f.in<std::uint32_t>(in_list(f, op.r[kCoordinates], n))[i]);
