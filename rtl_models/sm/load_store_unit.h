@@ -153,8 +153,9 @@ class LoadStoreUnit {
     const Cycle at = std::max(entries_[entries_.front()].at, head_.busy_until);
     if (at > now) return std::min(at, waits_due_);
     if (head_.wants_shared && banks_free_ > now) return std::min(banks_free_, waits_due_);
-    return head_.line_held || (head_.crowded && !bulk_->has_room()) || head_.network_wanted ? waits_due_
-                                                                    : owner_.domain().after(now, 1);
+    return head_.line_held || (head_.crowded && !bulk_->has_room()) || head_.network_wanted
+               ? waits_due_
+               : owner_.domain().after(now, 1);
   }
   [[nodiscard]] bool idle() const {
     return entries_.in_use() == 0 && entries_.parked() == 0 && past_queue_ == 0 && served_.empty();

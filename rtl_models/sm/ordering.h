@@ -25,8 +25,8 @@ struct OrderingStep {
 /// Whether what follows an access waits for its value: that of an acquire (R6), and that of
 /// `mbarrier.try_wait`, which suspends its thread.
 [[nodiscard]] bool blocks(const MemOp& op);
-/// Whether the end of an access is that of what it orders: of an acquire, or a wait for a phase, for which its
-/// warp stands still; of an acquire that nothing waits for, always. `hold`: how the warp stands still.
+/// Whether the end of an access is that of what it orders: of an acquire, or a wait for a phase, for which
+/// its warp stands still; of an acquire that nothing waits for, always. `hold`: how the warp stands still.
 [[nodiscard]] bool ends_order(const MemOp& op, Hold hold);
 /// What a fence asks for. Pre: the thread's loads have returned, its stores have passed L1 (R2).
 [[nodiscard]] std::optional<OrderingStep> step_of_fence(const MemOp& fence);

@@ -312,9 +312,9 @@ class SmCore {
   KernelInfo info_;
   std::unique_ptr<InstructionSource> source_;
   std::vector<ResidentWarp> warps_;
-  std::vector<CopyGroups> copies_;             ///< of each warp slot
-  std::vector<ProductGroups> products_;        ///< likewise
-  std::vector<ClusterAddress> early_;          ///< signals to CTAs of clusters that have yet to begin
+  std::vector<CopyGroups> copies_;       ///< of each warp slot
+  std::vector<ProductGroups> products_;  ///< likewise
+  std::vector<ClusterAddress> early_;    ///< signals to CTAs of clusters that have yet to begin
   /// CTAs of clusters that have ended here, and the ranks of those that have not exited yet, a bit each. No
   /// longer: what tells of the last is the last that comes, and numbers of clusters come again.
   std::unordered_map<std::uint64_t, std::uint32_t> ended_;

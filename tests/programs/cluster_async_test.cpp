@@ -300,7 +300,8 @@ TEST(RemoteArrivals, WhatReachesNobodyIsAFault) {
 // Offsets alone would not say in whose memory they lie.
 TEST(RemoteArrivals, FaultsOfCopiesNameTheCtaThatTheyAreMeantFor) {
   const std::string copy =
-      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5+AT], [%r3], 64, [%r6+TOLD];";
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5+AT], [%r3], 64, "
+      "[%r6+TOLD];";
   const std::vector<std::tuple<std::string, std::string, std::string>> rows = {
       {"1024", "0", "address beyond shared memory"},
       {"8", "0", "misaligned address"},
