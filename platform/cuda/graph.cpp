@@ -24,8 +24,8 @@ Handles& handles() {
   return *all;
 }
 
-std::shared_ptr<const GraphExec::Steps> steps_of(const Graph& graph,
-                                                 std::map<std::uint64_t, std::size_t>* by_node) {
+std::shared_ptr<GraphExec::Steps> steps_of(const Graph& graph,
+                                           std::map<std::uint64_t, std::size_t>* by_node) {
   auto steps = std::make_shared<GraphExec::Steps>();
   std::map<const GraphNode*, std::size_t> index;
   for (const GraphNode* node : graph.in_order()) {
@@ -147,9 +147,10 @@ const GraphExec::Step* GraphExec::find(const GraphNode& node) const {
 }
 
 void GraphExec::change(const GraphNode& node, const std::function<void(Step&)>& change) {
-  auto changed = std::make_shared<Steps>(*steps_);
-  change((*changed)[*step_of(node)]);
-  steps_ = std::move(changed);
+  if (steps_.use_count() != 1) steps_ = std::make_shared<Steps>(*steps_);
+  // The launch that gave them back last has read them on the executor's thread.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  change((*steps_)[*step_of(node)]);
 }
 
 const GraphNode* GraphExec::update(const Graph& graph, bool& same_shape) {

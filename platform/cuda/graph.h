@@ -100,7 +100,7 @@ class GraphExec {
   [[nodiscard]] const std::size_t* step_of(const GraphNode& node) const;
 
   std::map<std::uint64_t, std::size_t> by_node_;  ///< by the node's number
-  std::shared_ptr<const Steps> steps_;
+  std::shared_ptr<Steps> steps_;                  ///< changed only while no launch has them
 };
 
 }  // namespace warpline::cuda

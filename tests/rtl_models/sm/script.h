@@ -142,9 +142,8 @@ class ScriptSource final : public InstructionSource {
   }
   void complete(unsigned slot, const Instruction& i, const MemoryAccess& access, bool) override {
     const Warp& w = slots_[slot];
-    const auto step = static_cast<std::size_t>(
-        reinterpret_cast<const Step*>(reinterpret_cast<const char*>(&i) - offset_of_instruction()) -
-        w.script->data());
+    const void* const its = reinterpret_cast<const char*>(&i) - offset_of_instruction();
+    const auto step = static_cast<std::size_t>(static_cast<const Step*>(its) - w.script->data());
     LaneBuffers& b = log_.loaded[{slot, step}];
     std::memcpy(b.data.data(), access.data, b.data.size());
   }
