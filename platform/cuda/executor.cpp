@@ -13,6 +13,12 @@ Executor::Ticket Executor::submit(Work work) {
   return ++submitted_;
 }
 
+void Executor::wait_for_room() {
+  std::unique_lock lock(mutex_);
+  if (queue_.size() < kMostQueued || is_own_thread()) return;
+  finished_.wait(lock, [&] { return queue_.size() < kMostQueued || stopping(); });
+}
+
 bool Executor::wait(Ticket ticket) {
   if (is_done(ticket)) return true;
   std::unique_lock lock(mutex_);

@@ -25,8 +25,15 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  /// What may wait to be done, as of CUDA's own queues: a program that is faster than its GPU stands still
+  /// sooner or later. A guess: CUDA does not say how much it is.
+  static constexpr std::size_t kMostQueued = 1024;
+
   /// Asks for a piece of work, which throws nothing and does not wait for others.
   Ticket submit(Work work);
+  /// Waits until less than kMostQueued pieces are left, or none is done any more. Of the executor's own
+  /// thread, at once.
+  void wait_for_room();
   [[nodiscard]] bool is_done(Ticket ticket) const { return done_.load(std::memory_order_acquire) >= ticket; }
   /// Waits until it is done; false: it was dropped by stop().
   bool wait(Ticket ticket);

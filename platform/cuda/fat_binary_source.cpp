@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include "platform/cuda/program_file.h"
+
 namespace warpline::cuda {
 namespace {
 
@@ -128,6 +130,22 @@ Result<std::vector<PtxText>> texts_of_bytes(std::string_view bytes, unsigned com
     return texts_in(bytes, compute_capability, name);
   if (bytes.substr(0, kElf.size()) == kElf) return machine_code(name);
   return std::vector<PtxText>{PtxText{std::string(bytes.substr(0, bytes.find('\0'))), name}};
+}
+
+Result<std::vector<PtxText>> texts_to_link(std::string_view bytes, unsigned compute_capability,
+                                           const std::string& name) {
+  if (!is_object_code(bytes)) return texts_of_bytes(bytes, compute_capability, name);
+  std::vector<PtxText> texts;
+  if (name.find("cudadevrt") != std::string::npos) return texts;
+  const auto all = fat_binaries_of(bytes, name);
+  if (!all.ok()) return all.faults();
+  if (all.value().empty()) return Diagnostic::about(name, "there is no code for GPUs in it");
+  for (const std::string_view fat_binary : all.value()) {
+    Result<std::vector<PtxText>> more = texts_in(fat_binary, compute_capability, name);
+    if (!more.ok()) return more.faults();
+    for (PtxText& text : more.value()) texts.push_back(std::move(text));
+  }
+  return texts;
 }
 
 }  // namespace warpline::cuda

@@ -23,4 +23,10 @@ namespace warpline::cuda {
 [[nodiscard]] Result<std::vector<PtxText>> texts_of_bytes(std::string_view bytes, unsigned compute_capability,
                                                           const std::string& name);
 
+/// The same of what a program links at run time, where object files of the host and archives of them may
+/// come, too. Code without PTX that is built in here is left out: that of CUDA's library of launches from the
+/// device.
+[[nodiscard]] Result<std::vector<PtxText>> texts_to_link(std::string_view bytes, unsigned compute_capability,
+                                                         const std::string& name);
+
 }  // namespace warpline::cuda

@@ -17,6 +17,7 @@ std::uint64_t next_number() {
 struct Handles {
   std::mutex mutex;
   std::unordered_set<const void*> nodes, graphs;
+  std::map<std::uint64_t, std::weak_ptr<const Condition>> conditions;  ///< by address
 };
 
 Handles& handles() {
@@ -35,6 +36,9 @@ std::shared_ptr<GraphExec::Steps> steps_of(const Graph& graph,
     step.memory = node->memory;
     for (const GraphNode* before : node->after) step.after.push_back(index.at(before));
     if (node->child != nullptr) step.child = steps_of(*node->child, nullptr);
+    step.choice = node->choice;
+    step.condition = node->condition;
+    for (const auto& body : node->bodies) step.bodies.push_back(steps_of(*body, nullptr));
     if (node->steps != nullptr) step.child = std::static_pointer_cast<const GraphExec::Steps>(node->steps);
     index[node] = steps->size();
     if (by_node != nullptr) (*by_node)[node->number] = steps->size();
@@ -96,6 +100,26 @@ GraphNode* Graph::node_of(void* handle) {
   Handles& all = handles();
   const std::lock_guard lock(all.mutex);
   return all.nodes.count(handle) == 0 ? nullptr : static_cast<GraphNode*>(handle);
+}
+
+void Graph::add(const std::shared_ptr<const Condition>& condition) {
+  conditions_.push_back(condition);
+  Handles& all = handles();
+  const std::lock_guard lock(all.mutex);
+  all.conditions[condition->address] = condition;
+}
+
+std::shared_ptr<const Condition> Graph::condition_of(std::uint64_t address) {
+  Handles& all = handles();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.conditions.find(address);
+  return found == all.conditions.end() ? nullptr : found->second.lock();
+}
+
+bool Graph::has_conditions() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+    return node->condition != nullptr || (node->child != nullptr && node->child->has_conditions());
+  });
 }
 
 std::vector<GraphNode*> Graph::in_order() const {

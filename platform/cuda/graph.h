@@ -14,6 +14,14 @@ namespace warpline::cuda {
 
 class Graph;
 
+/// A value in a GPU's memory that kernels set, and that conditional nodes look at. Programs name it by its
+/// address.
+struct Condition {
+  std::uint64_t address = 0;
+  std::optional<std::uint32_t> initial;  ///< that each launch of the graph begins with
+  std::shared_ptr<void> memory;          ///< gives it back
+};
+
 /// A piece of work in a graph, which programs name by the object's address.
 struct GraphNode {
   /// As programs call it (CUDA Runtime API, "cudaGraphNodeType").
@@ -27,16 +35,27 @@ struct GraphNode {
     wait_event,
     record_event,
     allocate = 10,
-    free = 11
+    free = 11,
+    conditional = 13
+  };
+  /// What a conditional node does (CUDA Runtime API, "cudaGraphConditionalNodeType").
+  enum class Choice : std::uint8_t {
+    if_else,  ///< the first body if the value is not 0, the second one, if there is one, otherwise
+    loop,     ///< the body as long as the value is not 0
+    select    ///< the body that the value numbers, if there is one
   };
   Kind kind = Kind::empty;
   Operation operation;
   std::vector<GraphNode*> after;  ///< what it waits for, of the same graph, each once
   std::unique_ptr<Graph> child;
-  std::uint64_t address = 0, bytes = 0;  ///< of memory that it allocates, or frees
-  std::shared_ptr<void> memory;          ///< gives that back
-  std::optional<std::uint64_t> was;      ///< number of the node that it is a copy of
-  std::uint64_t number = 0;              ///< that no other node of the process has
+  Choice choice = Choice::if_else;
+  std::shared_ptr<const Condition> condition;  ///< of a conditional node
+  std::vector<std::unique_ptr<Graph>> bodies;  ///< likewise
+  std::vector<void*> body_handles;             ///< likewise, to be handed out
+  std::uint64_t address = 0, bytes = 0;        ///< of memory that it allocates, or frees
+  std::shared_ptr<void> memory;                ///< gives that back
+  std::optional<std::uint64_t> was;            ///< number of the node that it is a copy of
+  std::uint64_t number = 0;                    ///< that no other node of the process has
   Graph* owner = nullptr;
   std::shared_ptr<const void> steps;  ///< of a graph that was launched in a capture: GraphExec::Steps
   std::vector<std::uint8_t> given;    ///< parameters as the program gave them, to be handed back
@@ -59,14 +78,21 @@ class Graph {
   [[nodiscard]] static bool exists(const void* handle);
   /// A node of any graph by its handle; null: it is none.
   [[nodiscard]] static GraphNode* node_of(void* handle);
+  /// The graph has it from now on.
+  void add(const std::shared_ptr<const Condition>& condition);
+  /// That which a program means by an address; null: no graph has such a one.
+  [[nodiscard]] static std::shared_ptr<const Condition> condition_of(std::uint64_t address);
+  /// Whether it, or a graph inside it, has conditional nodes: there are no copies of such graphs.
+  [[nodiscard]] bool has_conditions() const;
   [[nodiscard]] const std::vector<std::unique_ptr<GraphNode>>& nodes() const { return nodes_; }
   /// Each node behind all that it waits for. Empty of a graph that has nodes: some wait for each other.
   [[nodiscard]] std::vector<GraphNode*> in_order() const;
-  /// A graph of the same nodes, each of which knows whose copy it is.
+  /// A graph of the same nodes, each of which knows whose copy it is. Pre: it has no conditional nodes.
   [[nodiscard]] std::unique_ptr<Graph> clone() const;
 
  private:
   std::vector<std::unique_ptr<GraphNode>> nodes_;  ///< as they were added
+  std::vector<std::shared_ptr<const Condition>> conditions_;
 };
 
 /// A graph as it is launched: a copy of what it was when it was instantiated, which later changes of the
@@ -80,6 +106,9 @@ class GraphExec {
     bool enabled = true;
     std::shared_ptr<void> memory;
     std::shared_ptr<const std::vector<Step>> child;
+    GraphNode::Choice choice = GraphNode::Choice::if_else;
+    std::shared_ptr<const Condition> condition;
+    std::vector<std::shared_ptr<const std::vector<Step>>> bodies;
   };
   using Steps = std::vector<Step>;
 

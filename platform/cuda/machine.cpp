@@ -87,6 +87,7 @@ std::string why_not_shareable(std::uint64_t first, std::uint64_t bytes) {
 void note_records(const GraphExec::Steps& steps, Executor::Ticket launch) {
   for (const GraphExec::Step& step : steps) {
     if (step.child != nullptr) note_records(*step.child, launch);
+    for (const auto& body : step.bodies) note_records(*body, launch);
     if (const auto* const record = std::get_if<RecordEvent>(&step.operation)) {
       record->event->recorded = true;
       record->event->capture = nullptr;
@@ -218,6 +219,23 @@ Status Machine::allocate_in_graph(Graph& graph, const std::vector<GraphNode*>& a
   node->address = address;
   node->bytes = bytes;
   node->memory = memory_of_graph(address);
+  return Status::success;
+}
+
+Status Machine::add_condition(Graph& graph, unsigned device, std::optional<std::uint32_t> initial,
+                              std::uint64_t& address) {
+  const Status s = allocate(Allocation::Kind::device, sizeof(std::uint32_t), 0, device, address);
+  if (s != Status::success) return s;
+  {
+    const std::lock_guard lock(mutex_);
+    allocations_.find(address)->of_graph = true;
+  }
+  const std::uint32_t value = initial.value_or(0);
+  {
+    const Executor::Shared::Hold hold(platform_use_);
+    platform_.write(address, &value, sizeof value);
+  }
+  graph.add(std::make_shared<const Condition>(Condition{address, initial, memory_of_graph(address)}));
   return Status::success;
 }
 
@@ -606,8 +624,7 @@ bool Machine::is_function(const void* handle) {
 }
 
 Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& module) {
-  const Executor::Shared::Hold hold(platform_use_);
-  {
+  const auto known = [&]() -> std::optional<Status> {
     const std::lock_guard lock(mutex_);
     if (const auto found = library.on_device.find(device); found != library.on_device.end()) {
       module = found->second.get();
@@ -615,7 +632,12 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     }
     if (const auto failed = library.failed.find(device); failed != library.failed.end())
       return failed->second;
-  }
+    return std::nullopt;
+  };
+  // Launches do not wait for the platform: a grid that runs has it nearly always.
+  if (const auto status = known()) return *status;
+  const Executor::Shared::Hold hold(platform_use_);
+  if (const auto status = known()) return *status;
   const auto fail = [&](const Diagnostics& faults, Status status) {
     for (const Diagnostic& d : faults) Shortcomings::instance().note("code for this GPU", d.text());
     const std::lock_guard lock(mutex_);
@@ -863,6 +885,7 @@ void Machine::note_faults(const std::string& kernel, const LaunchResult& result)
 
 Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
   if (!asynchronous && executor_.is_own_thread()) return Status::not_permitted;
+  executor_.wait_for_room();
   Executor::Ticket ticket = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -1149,6 +1172,8 @@ Span Machine::do_steps(const GraphExec::Steps& steps, unsigned device, double be
     double end = begin;
     if (step.child != nullptr) {
       end = do_steps(*step.child, device, begin).end_ns;
+    } else if (step.condition != nullptr) {
+      end = do_choice(step, device, begin);
     } else if (step.enabled) {
       // Steps that do not wait for each other are done at the same time, as engines allow: each has a
       // stream of its own.
@@ -1168,9 +1193,44 @@ Span Machine::do_steps(const GraphExec::Steps& steps, unsigned device, double be
   return all;
 }
 
+double Machine::do_choice(const GraphExec::Step& step, unsigned device, double begin_ns) {
+  const auto value = [&] {
+    const Executor::Shared::Hold hold(platform_use_);
+    std::uint32_t now = 0;
+    platform_.read(step.condition->address, &now, sizeof now);
+    return now;
+  };
+  switch (step.choice) {
+    case GraphNode::Choice::loop: {
+      double end = begin_ns;
+      while (value() != 0 && fault() == Status::success && !executor_.stopping())
+        end = do_steps(*step.bodies.front(), device, end).end_ns;
+      return end;
+    }
+    case GraphNode::Choice::if_else: {
+      const std::size_t body = value() != 0 ? 0 : 1;
+      return body < step.bodies.size() ? do_steps(*step.bodies[body], device, begin_ns).end_ns : begin_ns;
+    }
+    case GraphNode::Choice::select: break;
+  }
+  const std::size_t body = value();
+  return body < step.bodies.size() ? do_steps(*step.bodies[body], device, begin_ns).end_ns : begin_ns;
+}
+
+void Machine::set_conditions(const GraphExec::Steps& steps) {
+  for (const GraphExec::Step& step : steps) {
+    if (step.child != nullptr) set_conditions(*step.child);
+    for (const auto& body : step.bodies) set_conditions(*body);
+    if (step.condition == nullptr || !step.condition->initial) continue;
+    const Executor::Shared::Hold hold(platform_use_);
+    platform_.write(step.condition->address, &*step.condition->initial, sizeof(std::uint32_t));
+  }
+}
+
 Status Machine::launch(const GraphExec& exec, Stream& stream) {
   show_printed();
   if (const Status s = fault(); s != Status::success) return s;
+  executor_.wait_for_room();
   const std::lock_guard lock(mutex_);
   if (stream.capture != nullptr) {
     GraphNode& node = stream.capture->graph->add(GraphNode::Kind::child, Nothing{}, stream.frontier);
@@ -1182,6 +1242,7 @@ Status Machine::launch(const GraphExec& exec, Stream& stream) {
   stream.last =
       executor_.submit([this, steps = exec.steps(), id = stream.id, device = stream.device, asked_ns] {
         const double begin = do_next(Nothing{}, id, asked_ns).end_ns;
+        set_conditions(*steps);
         const Span span = do_steps(*steps, device, begin);
         {
           const std::lock_guard own(mutex_);

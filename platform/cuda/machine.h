@@ -117,6 +117,10 @@ class Machine {
   /// A node of a graph that stands for memory, which is there at once and goes with the graph.
   Status allocate_in_graph(Graph& graph, const std::vector<GraphNode*>& after, unsigned device,
                            std::uint64_t bytes, GraphNode*& node);
+  /// A value that kernels set and conditional nodes of a graph look at. `initial`: with which each launch
+  /// begins.
+  Status add_condition(Graph& graph, unsigned device, std::optional<std::uint32_t> initial,
+                       std::uint64_t& address);
   Status free_in_order(std::uint64_t address, Stream& stream);
   Pool& add_pool(unsigned device);
   [[nodiscard]] bool is_pool(const void* handle);
@@ -244,6 +248,10 @@ class Machine {
   /// Does it, and says when it was done. `stream`: whose turn it is.
   Span do_next(const Operation& operation, StreamId stream, double asked_ns);
   Span do_steps(const GraphExec::Steps& steps, unsigned device, double begin_ns);
+  /// Does what a conditional node chooses, and says when that was done.
+  double do_choice(const GraphExec::Step& step, unsigned device, double begin_ns);
+  /// Gives the conditions of a graph, and of those inside it, the values that its launches begin with.
+  void set_conditions(const GraphExec::Steps& steps);
   Status wait(Executor::Ticket ticket);
   [[nodiscard]] double copy_ns(CopyKind kind, std::uint64_t bytes) const;
   Status check_shape(const GridShape& shape, const Function& function, const programs::Entry& entry) const;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -128,7 +129,69 @@ bool is_ours_to_read(std::string_view bytes) {
          bytes[EI_CLASS] == ELFCLASS64 && bytes[EI_DATA] == ELFDATA2LSB;
 }
 
+constexpr std::string_view kArchive = "!<arch>\n";
+
+/// Adds the fat binaries of an object file. nvcc keeps them in sections of these names, padded to 8 bytes,
+/// one after another.
+void add_fat_binaries(std::string_view object, std::vector<std::string_view>& all) {
+  constexpr std::uint64_t kHeader = 16, kBody = 8;
+  const auto header = at<Elf64_Ehdr>(object, 0);
+  const auto section = [&](unsigned n) {
+    return at<Elf64_Shdr>(object, header.e_shoff + std::uint64_t{n} * sizeof(Elf64_Shdr));
+  };
+  if (header.e_shnum == 0) return;
+  const auto of_names = section(header.e_shstrndx);
+  const std::string_view names = part(object, of_names.sh_offset, of_names.sh_size);
+  for (unsigned n = 0; n < header.e_shnum; ++n) {
+    const auto s = section(n);
+    const std::string_view name = s.sh_type == SHT_PROGBITS ? text(names, s.sh_name) : std::string_view();
+    if (name != ".nv_fatbin" && name != "__nv_relfatbin") continue;
+    std::string_view rest = part(object, s.sh_offset, s.sh_size);
+    while (rest.size() >= kHeader) {
+      const std::uint64_t bytes = kHeader + at<std::uint64_t>(rest, kBody);
+      if (bytes < kHeader) throw Damaged();
+      all.push_back(part(rest, 0, bytes));
+      rest.remove_prefix(std::min<std::uint64_t>((bytes + 7) / 8 * 8, rest.size()));
+    }
+  }
+}
+
+/// Calls `f` with each member of an archive (System V and GNU form: a header of 60 bytes, then the member,
+/// padded to 2 bytes).
+template <class F>
+void each_member(std::string_view archive, F&& f) {
+  constexpr std::uint64_t kHeader = 60, kSize = 48, kDigits = 10;
+  for (std::uint64_t offset = kArchive.size(); offset + kHeader <= archive.size();) {
+    std::uint64_t bytes = 0;
+    for (const char c : archive.substr(offset + kSize, kDigits))
+      if (c >= '0' && c <= '9') bytes = bytes * 10 + static_cast<std::uint64_t>(c - '0');
+    f(part(archive, offset + kHeader, bytes));
+    offset += kHeader + bytes + bytes % 2;
+  }
+}
+
 }  // namespace
+
+bool is_object_code(std::string_view bytes) {
+  return bytes.substr(0, kArchive.size()) == kArchive ||
+         (is_ours_to_read(bytes) && at<Elf64_Ehdr>(bytes, 0).e_machine == EM_X86_64);
+}
+
+Result<std::vector<std::string_view>> fat_binaries_of(std::string_view bytes, const std::string& name) {
+  std::vector<std::string_view> all;
+  try {
+    if (bytes.substr(0, kArchive.size()) != kArchive) {
+      add_fat_binaries(bytes, all);
+      return all;
+    }
+    each_member(bytes, [&all](std::string_view member) {
+      if (is_ours_to_read(member)) add_fat_binaries(member, all);
+    });
+  } catch (const std::runtime_error& error) {
+    return Diagnostic::about(name, error.what());
+  }
+  return all;
+}
 
 std::string ProgramFile::runtime_library() const {
   for (const std::string& library : needed)

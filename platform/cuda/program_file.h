@@ -33,4 +33,11 @@ struct ProgramFile {
 [[nodiscard]] Result<ProgramFile> read_program_file(const std::string& path,
                                                     const std::function<bool(std::string_view)>& wanted);
 
+/// Whether bytes are those of a host's object file, or an archive of some.
+[[nodiscard]] bool is_object_code(std::string_view bytes);
+/// The fat binaries in such a file, which are part of `bytes`; `name` is what messages call it. A fault: it
+/// is damaged.
+[[nodiscard]] Result<std::vector<std::string_view>> fat_binaries_of(std::string_view bytes,
+                                                                    const std::string& name);
+
 }  // namespace warpline::cuda

@@ -283,7 +283,7 @@ int add_to_link(void* handle, int type, std::string_view bytes, const std::strin
     if (state == nullptr) return Status::invalid_resource_handle;
     if (type < 0 || type >= kTypes || bytes.empty()) return Status::invalid_value;
     if (type == kIntermediate) return refuse("linking of NVVM's intermediate code is not modelled");
-    Result<std::vector<PtxText>> texts = texts_of_bytes(bytes, m.config().compute_capability, name);
+    Result<std::vector<PtxText>> texts = texts_to_link(bytes, m.config().compute_capability, name);
     if (!texts.ok()) return link_fails(*state, texts.faults(), Status::no_kernel_image_for_device);
     for (PtxText& text : texts.value()) {
       const ptx::ModuleRuns runs = ptx::kernels_that_run(text.text, text.name);

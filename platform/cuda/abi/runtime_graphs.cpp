@@ -5,6 +5,7 @@
 #include "platform/cuda/abi/runtime_calls.h"
 #include "platform/cuda/abi/runtime_launches.h"
 #include "platform/cuda/arrays.h"
+#include "platform/cuda/shortcomings.h"
 #include "rtl_models/document/files.h"
 
 // Edges carry no data here: all of them wait for the whole node. Where a function takes edge data, null or
@@ -211,7 +212,7 @@ int cudaGraphDestroy(void* graph) {
 
 int cudaGraphClone(void** clone, void* graph) {
   return with_graph(graph, [&](Machine& m, Graph& g) {
-    if (clone == nullptr) return Status::invalid_value;
+    if (clone == nullptr || g.has_conditions()) return Status::invalid_value;
     *clone = &m.add_graph(g.clone());
     return Status::success;
   });
@@ -384,7 +385,9 @@ int cudaGraphExecHostNodeSetParams(void* exec, void* node, const HostNodeParamet
 int cudaGraphAddChildGraphNode(void** node, void* graph, void* const* after, std::size_t count, void* child) {
   return with_graph(graph, [&](Machine& m, Graph& g) {
     const auto before = nodes_of(g, after, count);
-    if (!before || !m.is_graph(child) || child == graph || node == nullptr) return Status::invalid_value;
+    if (!before || !m.is_graph(child) || child == graph || node == nullptr ||
+        static_cast<Graph*>(child)->has_conditions())
+      return Status::invalid_value;
     GraphNode& added = g.add(GraphNode::Kind::child, Nothing{}, *before);
     added.child = static_cast<Graph*>(child)->clone();
     *node = &added;
@@ -468,6 +471,91 @@ int cudaGraphMemFreeNodeGetParams(void* node, void* pointer) {
     std::memcpy(pointer, &n.address, sizeof n.address);
     return Status::success;
   });
+}
+
+int cudaGraphConditionalHandleCreate(unsigned long long* handle, void* graph, unsigned value,
+                                     unsigned flags) {
+  constexpr unsigned kAssign = 1;
+  return with_graph(graph, [&](Machine& m, Graph& g) {
+    if (handle == nullptr || flags > kAssign) return Status::invalid_value;
+    std::uint64_t address = 0;
+    const Status s = m.add_condition(g, this_thread().device,
+                                     flags == kAssign ? std::optional(value) : std::nullopt, address);
+    if (s == Status::success) *handle = address;
+    return s;
+  });
+}
+
+int add_conditional_node(void** node, void* graph, void* const* after, std::size_t count,
+                         ConditionalNodeParameters& p) {
+  return with_graph(graph, [&](Machine&, Graph& g) {
+    const auto before = nodes_of(g, after, count);
+    const auto condition = Graph::condition_of(p.condition);
+    if (!before || condition == nullptr || p.choice < 0 || p.choice > 2) return Status::invalid_value;
+    const auto choice = static_cast<GraphNode::Choice>(p.choice);
+    const unsigned most = choice == GraphNode::Choice::loop      ? 1
+                          : choice == GraphNode::Choice::if_else ? 2
+                                                                 : p.bodies;
+    if (p.bodies == 0 || p.bodies > most) return Status::invalid_value;
+    GraphNode& added = g.add(GraphNode::Kind::conditional, Nothing{}, *before);
+    added.choice = choice;
+    added.condition = condition;
+    for (unsigned n = 0; n < p.bodies; ++n) {
+      added.bodies.push_back(std::make_unique<Graph>());
+      added.body_handles.push_back(added.bodies.back().get());
+    }
+    p.body_handles = added.body_handles.data();
+    *node = &added;
+    return Status::success;
+  });
+}
+
+int cudaGraphAddNode(void** node, void* graph, void* const* after, const EdgeData* edges, std::size_t count,
+                     NodeParameters* p) {
+  if (node == nullptr || p == nullptr) return noted(Status::invalid_value);
+  if (!are_plain(edges, count)) return noted(Status::not_supported);
+  switch (static_cast<GraphNode::Kind>(p->kind)) {
+    case GraphNode::Kind::kernel: return cudaGraphAddKernelNode(node, graph, after, count, &p->kernel);
+    case GraphNode::Kind::copy: return cudaGraphAddMemcpyNode(node, graph, after, count, &p->copy.copy);
+    case GraphNode::Kind::fill: return cudaGraphAddMemsetNode(node, graph, after, count, &p->fill);
+    case GraphNode::Kind::host: return cudaGraphAddHostNode(node, graph, after, count, &p->host);
+    case GraphNode::Kind::child:
+      if (p->child.is_moved != 0) break;
+      return cudaGraphAddChildGraphNode(node, graph, after, count, p->child.graph);
+    case GraphNode::Kind::empty: return cudaGraphAddEmptyNode(node, graph, after, count);
+    case GraphNode::Kind::wait_event: return cudaGraphAddEventWaitNode(node, graph, after, count, p->event);
+    case GraphNode::Kind::record_event:
+      return cudaGraphAddEventRecordNode(node, graph, after, count, p->event);
+    case GraphNode::Kind::allocate: return cudaGraphAddMemAllocNode(node, graph, after, count, &p->allocate);
+    case GraphNode::Kind::free: return cudaGraphAddMemFreeNode(node, graph, after, count, p->free);
+    case GraphNode::Kind::conditional: return add_conditional_node(node, graph, after, count, p->conditional);
+  }
+  const std::string what = fmt::format("cudaGraphAddNode (kind {})", p->kind);
+  Shortcomings::instance().note(what, what + " is not modelled: it returns cudaErrorNotSupported");
+  return noted(Status::not_supported);
+}
+
+int cudaGraphNodeSetParams(void* node, const NodeParameters* p) {
+  if (p == nullptr) return noted(Status::invalid_value);
+  switch (static_cast<GraphNode::Kind>(p->kind)) {
+    case GraphNode::Kind::kernel: return cudaGraphKernelNodeSetParams(node, &p->kernel);
+    case GraphNode::Kind::copy: return cudaGraphMemcpyNodeSetParams(node, &p->copy.copy);
+    case GraphNode::Kind::fill: return cudaGraphMemsetNodeSetParams(node, &p->fill);
+    case GraphNode::Kind::host: return cudaGraphHostNodeSetParams(node, &p->host);
+    default: return noted(Status::invalid_value);
+  }
+}
+
+int cudaGraphExecNodeSetParams(void* exec, void* node, const NodeParameters* p) {
+  if (p == nullptr) return noted(Status::invalid_value);
+  switch (static_cast<GraphNode::Kind>(p->kind)) {
+    case GraphNode::Kind::kernel: return cudaGraphExecKernelNodeSetParams(exec, node, &p->kernel);
+    case GraphNode::Kind::copy: return cudaGraphExecMemcpyNodeSetParams(exec, node, &p->copy.copy);
+    case GraphNode::Kind::fill: return cudaGraphExecMemsetNodeSetParams(exec, node, &p->fill);
+    case GraphNode::Kind::host: return cudaGraphExecHostNodeSetParams(exec, node, &p->host);
+    case GraphNode::Kind::child: return cudaGraphExecChildGraphNodeSetParams(exec, node, p->child.graph);
+    default: return noted(Status::invalid_value);
+  }
 }
 
 int cudaDeviceGraphMemTrim(int device) {
@@ -583,8 +671,9 @@ int cudaGraphDestroyNode(void* node) {
 int cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
   if (path == nullptr) return noted(Status::invalid_value);
   return with_graph(graph, [&](Machine& m, Graph& g) {
-    static constexpr const char* kKinds[] = {"kernel", "memcpy", "memset", "host", "graph", "empty",
-                                             "wait",   "record", "",       "",     "alloc", "free"};
+    static constexpr const char* kKinds[] = {"kernel", "memcpy", "memset", "host",       "graph",
+                                             "empty",  "wait",   "record", "",           "",
+                                             "alloc",  "free",   "",       "conditional"};
     std::string text = "digraph graph_of_cuda {\n";
     for (const auto& n : g.nodes()) {
       const auto* const grid = std::get_if<Grid>(&n->operation);
@@ -818,6 +907,10 @@ void add_graphs(Functions& f) {
   WARPLINE_ADD(f, cudaGraphMemAllocNodeGetParams);
   WARPLINE_ADD(f, cudaGraphAddMemFreeNode);
   WARPLINE_ADD(f, cudaGraphMemFreeNodeGetParams);
+  WARPLINE_ADD(f, cudaGraphConditionalHandleCreate);
+  WARPLINE_ADD(f, cudaGraphAddNode);
+  WARPLINE_ADD(f, cudaGraphNodeSetParams);
+  WARPLINE_ADD(f, cudaGraphExecNodeSetParams);
   WARPLINE_ADD(f, cudaDeviceGraphMemTrim);
   WARPLINE_ADD(f, cudaGraphNodeGetType);
   WARPLINE_ADD(f, cudaGraphChildGraphNodeGetGraph);

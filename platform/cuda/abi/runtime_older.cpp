@@ -48,6 +48,17 @@ int add_dependencies(void* graph, void* const* from, void* const* to, std::size_
   return newest<F>("cudaGraphAddDependencies")(graph, from, to, nullptr, count);
 }
 
+int add_any_node(void** node, void* graph, void* const* after, std::size_t count, void* parameters) {
+  using F = int(void**, void*, void* const*, const void*, std::size_t, void*);
+  return newest<F>("cudaGraphAddNode")(node, graph, after, nullptr, count, parameters);
+}
+
+int add_any_node_2(void** node, void* graph, void* const* after, const void* edges, std::size_t count,
+                   void* parameters) {
+  using F = int(void**, void*, void* const*, const void*, std::size_t, void*);
+  return newest<F>("cudaGraphAddNode")(node, graph, after, edges, count, parameters);
+}
+
 int remove_dependencies(void* graph, void* const* from, void* const* to, std::size_t count) {
   using F = int(void*, void* const*, void* const*, const void*, std::size_t);
   return newest<F>("cudaGraphRemoveDependencies")(graph, from, to, nullptr, count);
@@ -148,6 +159,8 @@ void add_older(Functions& f) {
   f.add("cudaGraphNodeGetDependencies", &dependencies, kLast);
   f.add("cudaGraphNodeGetDependentNodes", &dependents, kLast);
   f.add("cudaGraphAddDependencies", &add_dependencies, kLast);
+  f.add("cudaGraphAddNode", &add_any_node, kLast);
+  f.add("cudaGraphAddNode_v2", &add_any_node_2, kLast);
   f.add("cudaGraphRemoveDependencies", &remove_dependencies, kLast);
   f.add("cudaStreamGetCaptureInfo", &capture_info, kLast);
   f.add("cudaStreamGetCaptureInfo_v2", &capture_info_2, kLast);

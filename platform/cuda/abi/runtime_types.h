@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "platform/cuda/images.h"
 #include "rtl_models/base/types.h"
 
 // Structures as programs that were compiled with a toolkit lay them out.
@@ -101,6 +102,41 @@ struct AllocationNodeParameters {
   void* address = nullptr;
 };
 static_assert(sizeof(AllocationNodeParameters) == 120);
+
+/// `cudaConditionalNodeParams`.
+struct ConditionalNodeParameters {
+  unsigned long long condition = 0;
+  std::int32_t choice = 0;
+  std::uint32_t bodies = 0;
+  void** body_handles = nullptr;
+};
+static_assert(sizeof(ConditionalNodeParameters) == 24);
+
+/// `cudaGraphNodeParams`.
+struct NodeParameters {
+  std::int32_t kind = 0;
+  std::int32_t reserved[3] = {};
+  union {
+    std::int64_t words[29] = {};
+    KernelNodeParameters kernel;
+    struct {
+      std::int32_t reserved[4];
+      CopyParameters copy;
+    } copy;
+    FillNodeParameters fill;
+    HostNodeParameters host;
+    struct {
+      void* graph;
+      std::int32_t is_moved;
+    } child;
+    void* event;
+    AllocationNodeParameters allocate;
+    void* free;
+    ConditionalNodeParameters conditional;
+  };
+  std::int64_t reserved_too = 0;
+};
+static_assert(sizeof(NodeParameters) == 256 && offsetof(NodeParameters, words) == 16);
 
 /// `cudaPointerAttributes`.
 struct PointerAttributes {
