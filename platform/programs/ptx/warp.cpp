@@ -127,13 +127,17 @@ void Warp::merge() {
       const Group& b = groups_[k];
       const bool waits = a.status == Group::Status::barrier || b.status == Group::Status::barrier;
       const bool alike = a.status == b.status && a.barrier == b.barrier;
-      if (a.pc != b.pc || (waits && !alike)) {
+      // Lanes in different calls of a function have different places to meet again, unless they meet here.
+      const bool meets = a.depth == b.depth || a.status == Group::Status::converging ||
+                         b.status == Group::Status::converging;
+      if (a.pc != b.pc || (waits && !alike) || !meets) {
         ++k;
         continue;
       }
       // A newcomer at a warp operation makes the group look at its members again.
       if (a.status != b.status) a.status = Group::Status::ready;
       a.mask |= b.mask;
+      a.depth = std::max(a.depth, b.depth);
       if (std::tie(a.epoch, a.patience) < std::tie(b.epoch, b.patience)) {
         a.epoch = b.epoch;
         a.patience = b.patience;
@@ -155,9 +159,11 @@ void Warp::settle() {
       at_barrier |= g.status == Group::Status::barrier;
       if (g.status == Group::Status::converging && (stuck == kNobody || g.pc < groups_[stuck].pc)) stuck = i;
       if (g.status != Group::Status::ready) continue;
-      if (current_ == kNobody ||
-          std::tie(g.epoch, g.pc) < std::tie(groups_[current_].epoch, groups_[current_].pc))
-        current_ = i;
+      if (current_ != kNobody) {
+        const Group& first = groups_[current_];
+        if (std::tie(first.epoch, g.depth, first.pc) <= std::tie(g.epoch, first.depth, g.pc)) continue;
+      }
+      current_ = i;
     }
     if (current_ != kNobody || stuck == kNobody || at_barrier) return;
     // Members that never come: the program's mask names lanes that wait elsewhere in the warp.
@@ -255,7 +261,10 @@ void Warp::branch(LaneMask taken, const Op& op) {
   if (op.mode != 0) enter(taken);
   Group& g = groups_[current_];
   const bool backward = op.target <= g.pc && taken != 0;
-  if (backward) {
+  if (backward && count_ == 1) {
+    g.patience = 0;
+    g.spun = false;
+  } else if (backward) {
     g.patience += g.spun ? kSpin : 1;
     g.spun = false;
     if (g.patience >= kPatience) {
@@ -364,6 +373,12 @@ std::uint32_t Warp::deepest_call() const {
   return static_cast<std::uint32_t>(deepest);
 }
 
+void Warp::note_depths() {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (const LaneMask mask = groups_[i].mask; mask != 0)
+      groups_[i].depth = static_cast<std::uint32_t>(lanes_[first_lane(mask)].calls.size());
+}
+
 int Warp::callee_of(const Op& op, const Frame& f, unsigned lane) const {
   const CallSite& site = program_.calls[op.target];
   if (site.function >= 0) return site.function;
@@ -451,6 +466,7 @@ void Warp::call(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
   for (LaneMask left = lanes; left != 0; left &= left - 1)
     push_call(first_lane(left), op, static_cast<std::uint32_t>(callee[first_lane(left)]));
   scatter(lanes, [&](unsigned lane) { return program_.functions[callee[lane]].entry; });
+  note_depths();
 }
 
 void Warp::back(LaneMask lanes) {
@@ -466,6 +482,7 @@ void Warp::back(LaneMask lanes) {
     pop_call(lane);
   }
   scatter(lanes & ~outermost, [&](unsigned lane) { return target[lane]; });
+  if (!lanes_.empty()) note_depths();
   if (outermost != 0) leave(outermost);
 }
 

@@ -33,6 +33,7 @@ struct Group {
   bool spun = false;    ///< since its last backward branch it did what waiting loops do
   bool forced = false;  ///< waits for no more members: no other lane can run
   std::uint32_t barrier_op = 0;
+  std::uint32_t depth = 0;     ///< calls that its lanes have not returned from
   std::uint32_t epoch = 0;     ///< how often it gave way
   std::uint32_t patience = 0;  ///< spent since then
 };
@@ -54,8 +55,9 @@ struct Lane {
 
 /// The functional state of one warp.
 ///
-/// Lanes run as groups with a common program counter. The group with the lowest counter runs
-/// first, so that lanes meet again where compiled code joins. A group that keeps branching
+/// Lanes run as groups with a common program counter. The group deepest in calls runs first, and of
+/// those the one with the lowest counter, so that lanes meet again where compiled code joins, and behind
+/// a call that some of them make. A group that keeps branching
 /// backward gives way in the end (`epoch`), so that lanes it waits for go on: at once if its loop
 /// looks like a spin loop, late otherwise.
 class Warp {
@@ -94,6 +96,8 @@ class Warp {
   void barrier(LaneMask lanes, const Op& op, Frame& f, Issue& issue);
   void converge(LaneMask lanes, const Op& op, Frame& f, Issue& issue);
   void leave(LaneMask lanes);
+  /// Lanes have called or returned.
+  void note_depths();
   void trap(Issue& issue, const char* why);
   void call(LaneMask lanes, const Op& op, Frame& f, Issue& issue);
   void enter(LaneMask lanes);

@@ -112,6 +112,66 @@ TEST_P(Language, LanesOfAWarpTakeALockInTurn) {
   EXPECT_EQ(machine_.read<std::int32_t>(count, 1)[0], 64);
 }
 
+// Functions lie behind the kernel that calls them: lanes that wait where the caller goes on must not run
+// before those that are in the function.
+TEST(Divergence, LanesMeetAgainBehindACallThatSomeMake) {
+  Machine machine;
+  machine.load(R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.func (.param .b32 r) work(.param .b32 a)
+{
+  .reg .b32 %r<3>;
+  .reg .pred %p;
+  ld.param.b32 %r1, [a];
+  mov.u32 %r2, 0;
+MORE:
+  add.u32 %r2, %r2, %r1;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p, %r1, 0;
+  @%p bra MORE;
+  st.param.b32 [r], %r2;
+  ret;
+}
+.visible .entry meet(.param .u64 out)
+{
+  .reg .b32 %r<8>;
+  .reg .b64 %d<4>;
+  .reg .pred %p<3>;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, 0;
+  mov.u32 %r3, 0;
+ROUND:
+  setp.ne.u32 %p1, %r1, %r2;
+  @%p1 bra JOIN;
+  {
+    .param .b32 a0;
+    .param .b32 r0;
+    st.param.b32 [a0], 5;
+    call.uni (r0), work, (a0);
+    ld.param.b32 %r4, [r0];
+  }
+JOIN:
+  activemask.b32 %r5;
+  setp.eq.u32 %p2, %r5, 0xFFFFFFFF;
+  @%p2 add.u32 %r3, %r3, 1;
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p2, %r2, 32;
+  @%p2 bra ROUND;
+  ld.param.u64 %d1, [out];
+  mul.wide.u32 %d2, %r1, 4;
+  add.u64 %d3, %d1, %d2;
+  mad.lo.u32 %r3, %r4, 1000, %r3;
+  st.global.u32 [%d3], %r3;
+  ret;
+}
+)");
+  const auto out = machine.buffer(std::vector<std::uint32_t>(32));
+  machine.launch("meet", {1, 1, 1}, {32, 1, 1}, 0, out);
+  for (const std::uint32_t rounds : machine.read<std::uint32_t>(out, 32)) EXPECT_EQ(rounds, 15032U);
+}
+
 TEST_P(Language, LanesWaitForEachOther) {
   const auto flags = machine_.buffer(std::vector<std::int32_t>(32));
   machine_.launch("chain", {1, 1, 1}, {32, 1, 1}, 0, flags);
