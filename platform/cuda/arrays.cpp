@@ -406,6 +406,11 @@ Status Arrays::set_sampler(const TextureDescription& t, const ResourceDescriptio
   return Status::success;
 }
 
+unsigned Arrays::device_of(const Image& image) const {
+  const auto memory = machine_.allocation_of(image.address);
+  return memory ? memory->device : 0;
+}
+
 Status Arrays::add_texture(const ResourceDescription& resource, const TextureDescription& texture,
                            const ViewDescription* view, std::uint64_t& handle) {
   Image image;
@@ -416,7 +421,8 @@ Status Arrays::add_texture(const ResourceDescription& resource, const TextureDes
   if (const Status s = set_sampler(texture, resource, format, image); s != Status::success) return s;
   handle = machine_.add_image(image);
   const std::lock_guard lock(mutex_);
-  objects_[handle] = {false, resource, texture, view == nullptr ? std::nullopt : std::optional(*view)};
+  objects_[handle] = {false, resource, texture, view == nullptr ? std::nullopt : std::optional(*view),
+                      device_of(image)};
   return Status::success;
 }
 
@@ -429,17 +435,22 @@ Status Arrays::add_surface(const ResourceDescription& resource, std::uint64_t& h
   image.is_surface = true;
   handle = machine_.add_image(image);
   const std::lock_guard lock(mutex_);
-  objects_[handle] = {true, resource, {}, {}};
+  objects_[handle] = {true, resource, {}, {}, array->device};
   return Status::success;
 }
 
-void Arrays::reset() {
+void Arrays::reset(unsigned device) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [handle, object] : objects_) machine_.remove_image(handle);
-  objects_.clear();
-  levels_.clear();
-  arrays_.clear();
-  mipmapped_.clear();
+  for (auto object = objects_.begin(); object != objects_.end();) {
+    const bool goes = object->second.device == device;
+    if (goes) machine_.remove_image(object->first);
+    object = goes ? objects_.erase(object) : std::next(object);
+  }
+  for (auto level = levels_.begin(); level != levels_.end();)
+    level = level->second->device == device ? levels_.erase(level) : std::next(level);
+  for (auto* const arrays : {&arrays_, &mipmapped_})
+    for (auto array = arrays->begin(); array != arrays->end();)
+      array = array->second->device == device ? arrays->erase(array) : std::next(array);
 }
 
 std::optional<Arrays::Object> Arrays::object(std::uint64_t handle, bool is_surface) {

@@ -77,6 +77,7 @@ class Arrays {
     ResourceDescription resource;
     TextureDescription texture;
     std::optional<ViewDescription> view;
+    unsigned device = 0;  ///< whose memory it is of
   };
   Status add_texture(const ResourceDescription& resource, const TextureDescription& texture,
                      const ViewDescription* view, std::uint64_t& handle);
@@ -84,8 +85,8 @@ class Arrays {
   [[nodiscard]] std::optional<Object> object(std::uint64_t handle, bool is_surface);
   /// Grids that were launched before still have it. False: there is none.
   bool remove_object(std::uint64_t handle, bool is_surface);
-  /// Forgets all of them. Pre: nothing is under way, and the machine gives back their memory.
-  void reset();
+  /// Forgets all of a GPU's. Pre: nothing is under way there, and the machine gives back their memory.
+  void reset(unsigned device);
   /// Elements that a texture of plain memory can have.
   [[nodiscard]] std::uint64_t most_linear_elements() const;
 
@@ -98,6 +99,8 @@ class Arrays {
                     ElementFormat& format);
   Status set_sampler(const TextureDescription& texture, const ResourceDescription& resource,
                      const ElementFormat& format, Image& image);
+  /// The GPU whose memory an image is of.
+  [[nodiscard]] unsigned device_of(const Image& image) const;
   /// Tells that something is not modelled.
   Status refuse(const char* what) const;
 

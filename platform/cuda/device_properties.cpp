@@ -71,6 +71,7 @@ std::optional<int> device_attribute(const GpuConfig& c, int attribute) {
     case 41: return 1;  // unified addresses
     case 42: return 32768;
     case 43: return 2048;
+    case 44: return 1;  // gathers of four texels
     case 45:
     case 46: return 32768;
     case 47:
@@ -118,18 +119,27 @@ std::optional<int> device_attribute(const GpuConfig& c, int attribute) {
     case 89: return 1;                                 // host and kernels use managed memory at once
     case 90:
     case 91: return 1;
+    case 92:
+    case 93:
+    case 94: return 1;  // streams write values and wait for some, of 64 bits, too
     case 95: return 1;  // cooperative grids
     case 97: return most_shared(c);
     case 98: return 0;
     case 99: return 1;  // registers host memory
     case 100:
     case 101: return 0;
+    case 102: return 1;  // programs map memory
     case 106: return static_cast<int>(c.sm.cta_slots);
+    case 107: return capability(c) >= 80 ? 1 : 0;  // compressed memory, which is taken as any other
     case 108:
     case 109: return l2_bytes(c) / 2;
     case 111: return static_cast<int>(c.sm.shared_bytes) - most_shared(c);
     case 115: return 1;                             // memory pools
     case 120: return c.sm_network.present ? 1 : 0;  // clusters
+    case 122:
+    case 123: return 1;                            // as 93; values by which bits are 0
+    case 126: return capability(c) >= 90 ? 4 : 1;  // domains of fences
+    case 127: return capability(c) >= 90 ? 1 : 0;  // tensor maps
     default: break;
   }
   constexpr int kLast = 148;

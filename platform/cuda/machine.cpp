@@ -1,8 +1,11 @@
 #include "platform/cuda/machine.h"
 
 #include <fmt/format.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -60,6 +63,13 @@ GraphNode::Kind kind_of(const Operation& operation) {
                                                GraphNode::Kind::wait_event, GraphNode::Kind::free};
   static_assert(std::size(kKinds) == std::variant_size_v<Operation>);
   return kKinds[operation.index()];
+}
+
+/// Whether the program has memory at an address; of a GPU that was given back it has not.
+bool is_memory_of_process(std::uint64_t address) {
+  char byte = 0;
+  iovec here = {&byte, 1}, there = {reinterpret_cast<void*>(address), 1};
+  return process_vm_readv(getpid(), &here, 1, &there, 1, 0) >= 0 || errno != EFAULT;
 }
 
 /// Why pages of the program cannot be those of the platform, too; empty: they can.
@@ -301,17 +311,17 @@ void Machine::set_pool(unsigned device, Pool& pool) {
   current_pools_[device] = &pool;
 }
 
-Status Machine::reset() {
+Status Machine::reset(unsigned device) {
   if (executor_.is_own_thread()) return Status::not_permitted;
-  arrays_->reset();
-  for (unsigned device = 0; device < devices(); ++device) synchronize(device);
+  synchronize(device);
+  arrays_->reset(device);
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
   fault_ = Status::success;
   std::vector<Allocation> all;
   for (const auto& [address, a] : allocations_.all()) all.push_back(a);
   for (const Allocation& a : all) {
-    if (a.of_module || a.of_graph || a.mapped) continue;
+    if (a.device != device || a.of_module || a.of_graph || a.mapped) continue;
     allocations_.remove(a.address);
     if (a.registered) {
       platform_.unshare(a.address / kPage * kPage);
@@ -319,25 +329,37 @@ Status Machine::reset() {
       platform_.free(a.address);
     }
   }
-  for (const auto& [handle, pool] : pools_) pool->used = 0;
+  for (const auto& [handle, pool] : pools_)
+    if (pool->device == device) pool->used = 0;
   for (const auto& library : libraries_)
-    for (const auto& [device, module] : library->on_device) module->renew_variables();
+    if (const auto module = library->on_device.find(device); module != library->on_device.end())
+      module->second->renew_variables();
   return Status::success;
 }
 
 Status Machine::set_limit(int limit, std::uint64_t value) {
   constexpr int kPrintf = 1, kHeap = 2;
+  const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
   const auto found = limits_.find(limit);
   if (found == limits_.end()) return Status::unsupported_limit;
-  const bool is_used = std::any_of(libraries_.begin(), libraries_.end(),
-                                   [](const auto& library) { return !library->on_device.empty(); });
-  if ((limit == kPrintf || limit == kHeap) && is_used && value != found->second) {
-    if (limit == kHeap) return Status::invalid_value;
-    return Status::success;  // the ring is as it was made
+  if (value == found->second) return Status::success;
+  if (limit == kPrintf || limit == kHeap) {
+    const bool is_used = limit == kPrintf ? prints_ : allocates_;
+    if (is_used) return Status::invalid_value;
+    DeviceMemorySizes sizes = sizes_of_device_memory();
+    (limit == kPrintf ? sizes.printf_bytes : sizes.heap_bytes) = (value + 15) / 16 * 16;
+    if (!device_memory_.resize(sizes, platform_)) return Status::memory_allocation;
   }
   found->second = value;
   return Status::success;
+}
+
+DeviceMemorySizes Machine::sizes_of_device_memory() const {
+  DeviceMemorySizes sizes;
+  sizes.printf_bytes = (limits_.at(1) + 15) / 16 * 16;
+  sizes.heap_bytes = (limits_.at(2) + 15) / 16 * 16;
+  return sizes;
 }
 
 std::optional<std::uint64_t> Machine::limit(int limit) {
@@ -387,7 +409,8 @@ Status Machine::check(CopyRequest& c) {
   };
   if (to != nullptr && !allocations_.holds(c.to, c.to_extent())) return Status::invalid_value;
   if (from != nullptr && !allocations_.holds(c.from, c.from_extent())) return Status::invalid_value;
-  if ((to == nullptr && c.to == 0) || (from == nullptr && c.from == 0)) return Status::invalid_value;
+  if ((to == nullptr && !is_memory_of_process(c.to)) || (from == nullptr && !is_memory_of_process(c.from)))
+    return Status::invalid_value;
   const bool wants_to = c.kind == CopyKind::host_to_device || c.kind == CopyKind::device_to_device;
   const bool wants_from = c.kind == CopyKind::device_to_host || c.kind == CopyKind::device_to_device;
   if (c.kind != CopyKind::by_address &&
@@ -419,6 +442,10 @@ bool Machine::is_mapped(std::uint64_t address, std::uint64_t bytes) {
     bytes -= here;
   }
   return true;
+}
+
+void Machine::leave_in_l2(std::uint64_t address, std::uint64_t bytes) {
+  for (unsigned device = 0; device < devices(); ++device) platform_.leave_in_l2(address, bytes, device);
 }
 
 Machine::Done Machine::perform_copy(const CopyRequest& c) {
@@ -459,6 +486,9 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
       }
     }
   }
+  if (to_device)
+    for (std::uint64_t n = 0; n < c.depth * c.height; ++n)
+      leave_in_l2(c.to + n / c.height * c.to_slice_pitch + n % c.height * c.to_pitch, c.width);
   Done done;
   done.engine = c.kind == CopyKind::host_to_device                     ? Engine::copy_in
                 : c.kind == CopyKind::device_to_host || c.between_gpus ? Engine::copy_out
@@ -512,6 +542,7 @@ Machine::Done Machine::perform_fill(const FillRequest& f) {
       }
       filled += part;
     }
+    leave_in_l2(f.to + row * f.pitch, row_bytes);
   }
   Done done;
   done.duration_ns = copy_ns(CopyKind::device_to_device, row_bytes * f.height) / 2;
@@ -648,8 +679,10 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
   const Result<std::vector<PtxText>> texts = library.texts(config_.compute_capability);
   if (!texts.ok()) return fail(texts.faults(), Status::no_kernel_image_for_device);
   DeviceMemorySizes sizes;
-  sizes.printf_bytes = (*limit(1) + 7) / 8 * 8;
-  sizes.heap_bytes = (*limit(2) + 15) / 16 * 16;
+  {
+    const std::lock_guard lock(mutex_);
+    sizes = sizes_of_device_memory();
+  }
   // All GPUs have the variables that the host has, too.
   const bool first = library.on_device.empty();
   if (first)
@@ -756,7 +789,14 @@ Status Machine::launch(const GridRequest& request, Stream& stream) {
   if (const Status s = fault(); s != Status::success) return s;
   Grid grid;
   if (const Status s = prepare(request, stream.device, grid); s != Status::success) return s;
+  note_use(*grid.module);
   return issue(std::move(grid), stream, true);
+}
+
+void Machine::note_use(const ModuleOnDevice& module) {
+  const std::lock_guard lock(mutex_);
+  prints_ |= module.uses(DeviceMemory::Part::ring);
+  allocates_ |= module.uses(DeviceMemory::Part::heap);
 }
 
 Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {

@@ -103,10 +103,11 @@ class Machine {
                   std::uint64_t& address);
   /// Waits for the device, as it may use it. Freeing address 0 does nothing.
   Status free(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds);
-  /// Forgets what kernels have done wrong, gives back all memory, and variables the values they began with.
-  Status reset();
-  /// Limits by their numbers (CUDA Runtime API, "cudaLimit"). Those of printf's ring and the heap hold for
-  /// GPUs on which no module has been used yet.
+  /// Forgets what kernels have done wrong, gives back all memory of a GPU, and its variables the values they
+  /// began with.
+  Status reset(unsigned device);
+  /// Limits by their numbers (CUDA Runtime API, "cudaLimit"). Those of printf's ring and of the heap cannot
+  /// be changed any more once a grid was launched that may use them.
   Status set_limit(int limit, std::uint64_t value);
   [[nodiscard]] std::optional<std::uint64_t> limit(int limit);
   /// Free and all bytes of a GPU.
@@ -147,7 +148,7 @@ class Machine {
   Status reserve_addresses(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wanted,
                            std::uint64_t& address);
   Status release_addresses(std::uint64_t address, std::uint64_t bytes);
-  Status create_block(std::uint64_t bytes, unsigned device, std::uint64_t& handle);
+  Status create_block(std::uint64_t bytes, unsigned device, std::uint8_t compression, std::uint64_t& handle);
   Status release_block(std::uint64_t handle);
   Status map_block(std::uint64_t address, std::uint64_t bytes, std::uint64_t handle);
   /// Whatever of blocks is mapped there, which is whole ones.
@@ -243,6 +244,9 @@ class Machine {
   Done perform(const Operation& operation);
   /// Whether all of it is memory of the platform. Pre: that is held.
   [[nodiscard]] bool is_mapped(std::uint64_t address, std::uint64_t bytes);
+  /// What a copy or fill has written stays in the L2 of the GPU whose memory it is. Pre: the platform is
+  /// held.
+  void leave_in_l2(std::uint64_t address, std::uint64_t bytes);
   Done perform_copy(const CopyRequest& copy);
   Done perform_fill(const FillRequest& fill);
   /// Does it, and says when it was done. `stream`: whose turn it is.
@@ -254,6 +258,10 @@ class Machine {
   void set_conditions(const GraphExec::Steps& steps);
   Status wait(Executor::Ticket ticket);
   [[nodiscard]] double copy_ns(CopyKind kind, std::uint64_t bytes) const;
+  /// A grid of the module is asked for: what it has of the device library stays as large as it is.
+  void note_use(const ModuleOnDevice& module);
+  /// Pre: mutex_ is held.
+  [[nodiscard]] DeviceMemorySizes sizes_of_device_memory() const;
   Status check_shape(const GridShape& shape, const Function& function, const programs::Entry& entry) const;
   /// Pre of these: the platform is held.
   Status make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel);
@@ -296,7 +304,8 @@ class Machine {
   std::uint64_t captures_ = 0;
   std::map<int, std::uint64_t> limits_{{0, 1024}, {1, 1U << 20U}, {2, 8U << 20U}, {3, 2},
                                        {4, 2048}, {5, 64},        {6, 0}};
-  std::vector<Stream*> legacy_;  ///< by device
+  bool prints_ = false, allocates_ = false;  ///< grids that were asked for may print, and use the heap
+  std::vector<Stream*> legacy_;              ///< by device
   std::uint64_t streams_made_ = 0;
   Status fault_ = Status::success;
   std::set<std::string> told_;

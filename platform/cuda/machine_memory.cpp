@@ -34,11 +34,13 @@ Status Machine::release_addresses(std::uint64_t address, std::uint64_t bytes) {
   return virtual_memory_.release(address, bytes) ? Status::success : Status::invalid_value;
 }
 
-Status Machine::create_block(std::uint64_t bytes, unsigned device, std::uint64_t& handle) {
+Status Machine::create_block(std::uint64_t bytes, unsigned device, std::uint8_t compression,
+                             std::uint64_t& handle) {
   if (!is_aligned(bytes)) return Status::invalid_value;
   MemoryBlock block;
   block.bytes = bytes;
   block.device = device;
+  block.compression = compression;
   const Executor::Shared::Hold hold(platform_use_);
   const std::optional<PhysicalAddress> physical = platform_.allocate_unmapped(bytes, device);
   if (!physical) {

@@ -118,6 +118,10 @@ void ModuleOnDevice::lay_constants() {
                            gpu_);
 }
 
+bool ModuleOnDevice::uses(DeviceMemory::Part part) const {
+  return addresses_.count(DeviceMemory::variable_of(part)) != 0;
+}
+
 void ModuleOnDevice::renew_variables() {
   for (const programs::Variable& v : program_->variables()) {
     const auto found = addresses_.find(v.name);

@@ -56,6 +56,8 @@ class ModuleOnDevice {
   [[nodiscard]] std::optional<Variable> variable(const std::string& name) const;
   /// Lays its constants, as they are in memory now, into the constant bank.
   void lay_constants();
+  /// Whether it has a part of the device library.
+  [[nodiscard]] bool uses(DeviceMemory::Part part) const;
   /// Gives its variables the values that they began with, but those that all modules share.
   void renew_variables();
 

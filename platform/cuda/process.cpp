@@ -120,6 +120,11 @@ Machine* Process::machine() {
   return machine_.get();
 }
 
+Status Process::why_no_machine() {
+  const std::lock_guard lock(mutex_);
+  return machine_ != nullptr ? Status::initialization_error : Status::no_device;
+}
+
 Library& Process::library_of(Registered& registered) {
   if (registered.library == nullptr) {
     const FatBinaryWrapper* const wrapper = registered.wrapper;

@@ -68,6 +68,8 @@ class Process {
   /// The machine; null: it cannot be made, which was said on stderr, or this is a child of the process that
   /// made it.
   [[nodiscard]] Machine* machine();
+  /// Why there is none, as CUDA says it.
+  [[nodiscard]] Status why_no_machine();
   /// A kernel by the address of its stub on the host, or by its handle; null: neither.
   [[nodiscard]] Function* function_of(const void* stub_or_handle);
   /// Reads what is registered if it has variables that are the host's, too, and tells the program where these

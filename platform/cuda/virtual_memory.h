@@ -19,6 +19,7 @@ namespace warpline::cuda {
 struct MemoryBlock {
   std::uint64_t bytes = 0;
   unsigned device = 0;
+  std::uint8_t compression = 0;  ///< as the program asked for; it has no effect
   PhysicalAddress physical;
   unsigned held = 1;  ///< by the program, and by what it is mapped at
 };

@@ -17,6 +17,8 @@ namespace {
 constexpr const char* kRingVariable = "__warpline_printf";
 constexpr const char* kHeapVariable = "__warpline_heap";
 constexpr const char* kLaunchesVariable = "__warpline_launches";
+constexpr const char* kRingName = "the ring of printf";
+constexpr const char* kHeapName = "the heap of malloc";
 
 /// As the device library declares them.
 struct Ring {
@@ -254,15 +256,15 @@ std::optional<DeviceMemory::Misfit> DeviceMemory::set_up(
   if (const auto variable = missing(kRingVariable, rings_)) {
     Ring ring;
     ring.bytes = sizes.printf_bytes;
-    ring.base = reserve(platform, rings_, *variable, gpu, ring.bytes, "the ring of printf");
-    if (ring.base == 0) return misfit("the ring of printf", "printf_bytes", ring.bytes);
+    ring.base = reserve(platform, rings_, *variable, gpu, ring.bytes, kRingName);
+    if (ring.base == 0) return misfit(kRingName, "printf_bytes", ring.bytes);
     write(*variable, ring);
   }
   if (const auto variable = missing(kHeapVariable, heaps_)) {
     HeapStart heap;
     heap.bytes = sizes.heap_bytes;
-    heap.base = reserve(platform, heaps_, *variable, gpu, heap.bytes, "the heap of malloc");
-    if (heap.base == 0) return misfit("the heap of malloc", "heap_bytes", heap.bytes);
+    heap.base = reserve(platform, heaps_, *variable, gpu, heap.bytes, kHeapName);
+    if (heap.base == 0) return misfit(kHeapName, "heap_bytes", heap.bytes);
     write(*variable, heap);
   }
   if (const auto variable = missing(kLaunchesVariable, launches_)) {
@@ -274,6 +276,29 @@ std::optional<DeviceMemory::Misfit> DeviceMemory::set_up(
     write(*variable, queue);
   }
   return std::nullopt;
+}
+
+const char* DeviceMemory::variable_of(Part part) {
+  return part == Part::ring ? kRingVariable : kHeapVariable;
+}
+
+bool DeviceMemory::resize(const DeviceMemorySizes& sizes, GpuPlatform& platform) {
+  const auto renew = [&platform](const auto& places, const char* name, std::uint64_t bytes, auto start) {
+    for (const auto& [gpu, variable] : places) {
+      platform.read(variable, &start, sizeof start);
+      if (start.bytes == bytes) continue;
+      const std::uint64_t base = platform.allocate("", bytes, Aperture::vidmem, gpu);
+      if (base == 0) return false;
+      platform.name_memory(base, name);
+      platform.free(start.base);
+      start.base = base;
+      start.bytes = bytes;
+      platform.write(variable, &start, sizeof start);
+    }
+    return true;
+  };
+  return renew(rings_, kRingName, sizes.printf_bytes, Ring()) &&
+         renew(heaps_, kHeapName, sizes.heap_bytes, HeapStart());
 }
 
 std::optional<std::uint64_t> DeviceMemory::variable(const std::string& name, unsigned gpu) const {

@@ -1,9 +1,12 @@
 #include "platform/launch/launched_grids.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "platform/machine/gpu_memories.h"
+#include "platform/programs/ptx/device_library/launch_slot.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/sm/input_error.h"
 #include "rtl_models/sm/kernel.h"
@@ -15,6 +18,10 @@ void LaunchedGrids::run(unsigned gpu, programs::Module& module, std::uint32_t de
   std::stable_partition(launched.begin(), launched.end(), [](const DeviceLaunch& l) { return !l.tail; });
   for (const DeviceLaunch& l : launched) {
     std::string why;
+    if (l.kernel == device::kNoKernel) {
+      told_(copy(l, gpu));
+      continue;
+    }
     std::unique_ptr<Kernel> kernel = kernel_of(module, l, gpu, why);
     if (kernel == nullptr) {
       told_(why);
@@ -32,6 +39,31 @@ void LaunchedGrids::run(unsigned gpu, programs::Module& module, std::uint32_t de
     if (result.outcome != RunOutcome::quiescent) return;
   }
   if (!launched.empty()) memory_.set_depth(platform_, gpu, depth - 1);
+}
+
+std::string LaunchedGrids::copy(const DeviceLaunch& l, unsigned gpu) {
+  device::LaunchedCopy c;
+  std::memcpy(&c, l.parameters.data(), sizeof c);
+  // Whether all of a row is memory of this GPU's programs.
+  const auto lacks = [&](std::uint64_t address) {
+    std::uint64_t left = c.width;
+    while (left != 0 && platform_.physical_of(address, gpu)) {
+      const std::uint64_t part = platform_.memory().contiguous(address, left);
+      address += part;
+      left -= part;
+    }
+    return left != 0;
+  };
+  std::vector<std::uint8_t> row(c.width, static_cast<std::uint8_t>(c.value));
+  for (std::uint64_t n = 0; n < c.height * c.depth; ++n) {
+    const std::uint64_t to = c.to + n / c.height * c.to_slice + n % c.height * c.to_pitch;
+    const std::uint64_t from = c.from + n / c.height * c.from_slice + n % c.height * c.from_pitch;
+    for (const std::uint64_t address : {c.fills != 0 ? to : from, to})
+      if (lacks(address)) return hexadecimal(address) + ": copied by a kernel, and no memory of the GPU";
+    if (c.fills == 0) platform_.read(from, row.data(), row.size());
+    platform_.write(to, row.data(), row.size());
+  }
+  return {};
 }
 
 std::unique_ptr<Kernel> LaunchedGrids::kernel_of(programs::Module& module, const DeviceLaunch& l,

@@ -29,6 +29,8 @@ class LaunchedGrids {
  private:
   /// `depth`: grids that have led to these, one launching the next.
   void run(unsigned gpu, programs::Module& module, std::uint32_t depth, LaunchResult& result);
+  /// Does a copy or fill, which takes no time, or says why it cannot.
+  std::string copy(const DeviceLaunch& launch, unsigned gpu);
   /// Null where it cannot run, and why.
   std::unique_ptr<Kernel> kernel_of(programs::Module& module, const DeviceLaunch& launch, unsigned gpu,
                                     std::string& why);

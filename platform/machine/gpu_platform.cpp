@@ -510,6 +510,26 @@ void GpuPlatform::read(std::uint64_t address, void* bytes, std::size_t count) co
   state_->memory.read(address, bytes, count);
 }
 
+void GpuPlatform::leave_in_l2(std::uint64_t address, std::uint64_t count, unsigned gpu) {
+  build();
+  const GpuConfig& c = state_->config;
+  const std::uint64_t room =
+      std::uint64_t{c.l2.slices} * c.l2.geometry.sets * c.l2.geometry.ways * kLineBytes;
+  if (count > room) {
+    address += count - room;
+    count = room;
+  }
+  Netlist& hardware = state_->system->gpu(gpu);
+  if (hardware.lacks_slices()) return;
+  const std::uint64_t end = address + count;
+  while (address < end) {
+    const std::uint64_t part = state_->memory.contiguous(address, end - address);
+    const std::optional<PhysicalAddress> first = physical_of(address, gpu);
+    if (first && aperture_of(*first) == Aperture::vidmem) hardware.leave_in_l2(*first, part);
+    address += part;
+  }
+}
+
 void GpuPlatform::write_constant(std::uint64_t address, const void* bytes, std::size_t count, unsigned gpu) {
   state_->memory.write_constant(gpu, address, bytes, count);
 }

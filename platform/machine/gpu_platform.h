@@ -166,6 +166,10 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// Pre: no run is under way; the range is mapped, by one or by several mappings.
   void write(std::uint64_t address, const void* bytes, std::size_t count);
   void read(std::uint64_t address, void* bytes, std::size_t count) const;
+  /// Has the L2 of a GPU keep what was written there, as a copy engine's writes leave it: whole lines of
+  /// video memory, of the last ones as many as it holds; none for whose room something else would have to be
+  /// written back. Pre: no run is under way; the range is mapped.
+  void leave_in_l2(std::uint64_t address, std::uint64_t count, unsigned gpu = 0);
   /// Host access to a GPU's constant memory by constant address ((bank << 16) + byte).
   void write_constant(std::uint64_t address, const void* bytes, std::size_t count, unsigned gpu = 0);
 

@@ -123,6 +123,15 @@ void Netlist::set_loose(bool loose) {
   for (const auto& hop : loose_hops_) hop->set_loose(loose);
 }
 
+void Netlist::leave_in_l2(PhysicalAddress first, std::uint64_t bytes) {
+  const std::uint64_t begin = (offset_in_aperture(first) + kLineBytes - 1) / kLineBytes * kLineBytes;
+  const std::uint64_t end = offset_in_aperture(first) + bytes;
+  for (std::uint64_t offset = begin; offset + kLineBytes <= end; offset += kLineBytes) {
+    const PhysicalAddress line = physical(Aperture::vidmem, offset);
+    slices_[crossbar_->core().slice_of(line)]->core().leave(line);
+  }
+}
+
 void Netlist::set_regions(std::size_t count) {
   for (const auto& s : slices_) s->core().set_regions(count);
 }

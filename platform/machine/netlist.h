@@ -111,6 +111,9 @@ class Netlist {
   /// Whether the slices are to be foreign. There is no slice(i) then, and no hop at its ports.
   [[nodiscard]] bool lacks_slices() const { return slices_.empty(); }
   [[nodiscard]] L2Slice& slice(unsigned i) { return *slices_[i]; }
+  /// Whole lines of `bytes` bytes of video memory stay in the slices, as L2Core::leave() says. Pre:
+  /// quiescent; the slices are ours.
+  void leave_in_l2(PhysicalAddress first, std::uint64_t bytes);
   /// Whether the DRAM channels are to be foreign. There is no channel(i) then, and no hop at its ports.
   [[nodiscard]] bool lacks_channels() const { return channels_.empty(); }
   [[nodiscard]] DramChannel& channel(unsigned i) { return *channels_[i]; }

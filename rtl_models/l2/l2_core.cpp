@@ -40,6 +40,21 @@ void L2Core::put(const Request& r) {
     copy_sectors(copy->bytes.data(), r.data.data(), r.sectors);
 }
 
+void L2Core::leave(PhysicalAddress line) {
+  const std::uint64_t number = line_number(line);
+  std::uint32_t index = tags_.find(number, key(number));
+  if (index == TagArray::kAbsent) {
+    index = tags_.victim(key(number));
+    if (tags_.present(index)) {
+      if (tags_.state(index).has_dirty || tags_.state(index).sysmem) return;
+      ++counters_.evictions;
+    }
+    tags_.install(index, number, EvictionClass::normal);
+  }
+  tags_.state(index).add_valid(kAllSectors);
+  ++counters_.copied_lines;
+}
+
 void L2Core::count_look_up(const Request& r, SectorMask hits) {
   const unsigned sectors = sector_count(r.sectors);
   counters_.sector_accesses += sectors;

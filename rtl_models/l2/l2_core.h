@@ -21,7 +21,7 @@ struct L2Counters {
   std::uint64_t evictions = 0, writebacks = 0, writeback_sectors = 0, saved_writebacks = 0;
   std::uint64_t sysmem_fetched_sectors = 0, sysmem_writebacks = 0, sysmem_discards = 0, dead_fills = 0;
   std::uint64_t atomic_operations = 0;
-  std::uint64_t dropped_prefetches = 0, discarded_lines = 0;
+  std::uint64_t dropped_prefetches = 0, discarded_lines = 0, copied_lines = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -38,6 +38,8 @@ struct L2Counters {
     f("prefetched_sectors", prefetched_sectors, "sectors", "of those, that nobody waits for: prefetches");
     f("dropped_prefetches", dropped_prefetches, "requests", "prefetch instructions that found no room");
     f("evictions", evictions, "lines", "replaced to make room");
+    f("copied_lines", copied_lines, "lines",
+      "left here by copies and fills of the host's, without a look-up");
     f("writebacks", writebacks, "lines", "dirty lines written back to DRAM, and writes by .mmio");
     f("writeback_sectors", writeback_sectors, "sectors", "of those lines");
     f("saved_writebacks", saved_writebacks, "lines", "dirty local lines that a last use made clean");
@@ -140,6 +142,9 @@ class L2Core {
   /// For tests that set up a scene: the sectors of `r` are here, with the bytes in `r.data`, as a fill would
   /// have left them. Pre: quiescent; no line has to make room.
   void put(const Request& r);
+  /// A copy engine has written a whole line of video memory, here and behind: it stays, clean, unless it took
+  /// the place of something that must be written back first. Pre: quiescent.
+  void leave(PhysicalAddress line);
   /// Drops every line, dirty ones too. Pre: no fetch is under way.
   void clear();
 

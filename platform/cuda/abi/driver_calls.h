@@ -45,7 +45,7 @@ inline Machine* machine(Status& status) {
   status = Status::initialization_error;
   if (!is_initialised() && !this_thread().uses_runtime) return nullptr;
   Machine* const machine = Process::instance().machine();
-  status = machine == nullptr ? Status::no_device : Status::success;
+  status = machine == nullptr ? Process::instance().why_no_machine() : Status::success;
   return machine;
 }
 

@@ -52,7 +52,8 @@ int cuCtxDestroy_v2(void* handle) {
     Context* const context = Contexts::instance().find(handle);
     if (context == nullptr || context->primary) return Status::device_uninitialized;
     // What a fault has left is of no use to anybody: as on a GPU, what comes next begins anew.
-    const Status status = m.fault() == Status::success ? m.synchronize(context->device) : m.reset();
+    const Status status =
+        m.fault() == Status::success ? m.synchronize(context->device) : m.reset(context->device);
     if (Contexts::current() == context) Contexts::pop();
     Contexts::instance().destroy(handle);
     return status;
@@ -238,7 +239,7 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
 }
 
 int cuDevicePrimaryCtxReset_v2(int device) {
-  return with_device(device, [](Machine& m) { return m.reset(); });
+  return with_device(device, [device](Machine& m) { return m.reset(static_cast<unsigned>(device)); });
 }
 
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags) {

@@ -50,7 +50,8 @@ int cuMemCreate(std::uint64_t* handle, std::size_t bytes, const AllocationProper
     if (const Status status = device_of(m, properties, device); status != Status::success) return status;
     if (properties->handle_types != 0)
       return refuse("memory that processes share (cuMemCreate with a type of handles) is not modelled");
-    return m.create_block(bytes, device, *handle);
+    if (properties->compression > 1) return Status::invalid_value;
+    return m.create_block(bytes, device, properties->compression, *handle);
   });
 }
 
@@ -115,6 +116,7 @@ int cuMemGetAllocationPropertiesFromHandle(AllocationProperties* properties, std
     *properties = {};
     properties->type = kPinned;
     properties->location = {kOnDevice, static_cast<std::int32_t>(block->device)};
+    properties->compression = block->compression;
     return Status::success;
   });
 }

@@ -68,7 +68,7 @@ inline Machine* machine() {
 template <class F>
 int with_machine(F&& f) {
   Machine* const m = machine();
-  return noted(m == nullptr ? Status::no_device : f(*m));
+  return noted(m == nullptr ? Process::instance().why_no_machine() : f(*m));
 }
 
 /// Calls `f` with the machine, if it has that GPU.

@@ -11,14 +11,14 @@ int cudaGetLastError() {
   const Status last = std::exchange(this_thread().last, Status::success);
   if (last != Status::success) return static_cast<int>(last);
   Machine* const m = machine();
-  return static_cast<int>(m == nullptr ? Status::no_device : m->fault());
+  return static_cast<int>(m == nullptr ? Process::instance().why_no_machine() : m->fault());
 }
 
 int cudaPeekAtLastError() {
   const Status last = this_thread().last;
   if (last != Status::success) return static_cast<int>(last);
   Machine* const m = machine();
-  return static_cast<int>(m == nullptr ? Status::no_device : m->fault());
+  return static_cast<int>(m == nullptr ? Process::instance().why_no_machine() : m->fault());
 }
 
 const char* cudaGetErrorString(int error) {
@@ -81,7 +81,7 @@ int cudaDeviceSynchronize() {
 
 int cudaDeviceReset() {
   this_thread().last = Status::success;
-  return with_machine([](Machine& m) { return m.reset(); });
+  return with_machine([](Machine& m) { return m.reset(this_thread().device); });
 }
 
 int cudaSetDeviceFlags(unsigned flags) {

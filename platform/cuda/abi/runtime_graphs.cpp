@@ -413,7 +413,7 @@ int cudaGraphAddEmptyNode(void** node, void* graph, void* const* after, std::siz
 int add_event_node(GraphNode::Kind kind, void** node, void* graph, void* const* after, std::size_t count,
                    void* event) {
   Machine* const m = machine();
-  if (m == nullptr) return noted(Status::no_device);
+  if (m == nullptr) return noted(Process::instance().why_no_machine());
   if (!m->is_event(event)) return noted(Status::invalid_resource_handle);
   const std::shared_ptr<Event> kept = m->kept(*static_cast<Event*>(event));
   if (kind == GraphNode::Kind::record_event)

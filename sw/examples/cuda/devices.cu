@@ -17,6 +17,12 @@ __global__ void large(int* to) {
   if (threadIdx.x == 0) *to = dynamic[blockDim.x - 1];
 }
 
+__global__ void allocate(int* worked, std::size_t bytes) {
+  void* const memory = malloc(bytes);
+  *worked = memory != nullptr;
+  free(memory);
+}
+
 int main() {
   int count = 0;
   CHECK(cudaGetDeviceCount(&count));
@@ -57,6 +63,18 @@ int main() {
   EXPECT(attributes.maxDynamicSharedSizeBytes == (48 << 10) - 4096);
   tile<<<1, 128, 48 << 10>>>(nullptr);
   EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+
+  // The heap may grow until a kernel has used it.
+  CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20));
+  int* from_heap = nullptr;
+  CHECK(cudaMallocManaged(&from_heap, sizeof(int)));
+  allocate<<<1, 1>>>(from_heap, 2 << 20);
+  CHECK(cudaDeviceSynchronize());
+  EXPECT(*from_heap == 0);
+  EXPECT(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 4 << 20) == cudaErrorInvalidValue);
+  std::size_t limit = 0;
+  CHECK(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
+  EXPECT(limit == 1 << 20);
 
   // More than 48 KiB takes leave.
   int* result = nullptr;

@@ -53,6 +53,13 @@ int main() {
   EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
   CHECK(cudaDeviceReset());
 
+  // Memory that was given back is nobody's.
+  CHECK(cudaMalloc(&memory, 16));
+  CHECK(cudaFree(memory));
+  EXPECT(cudaMemcpy(&host, memory, sizeof host, cudaMemcpyDefault) == cudaErrorInvalidValue);
+  EXPECT(cudaMemcpy(memory, &host, sizeof host, cudaMemcpyDefault) == cudaErrorInvalidValue);
+  CHECK(cudaGetLastError() == cudaErrorInvalidValue ? cudaSuccess : cudaErrorUnknown);
+
   CHECK(cudaMalloc(&memory, 16));
   store<<<1, 2000>>>(memory);
   EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);

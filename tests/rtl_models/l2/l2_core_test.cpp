@@ -166,6 +166,31 @@ TEST(L2Core, AnEvictedCopyIsAnEvictionAndNoDiscard) {
   EXPECT_EQ(bench.core.counters().sysmem_discards, 1U);
 }
 
+TEST(L2Core, WhatACopyEngineWritesStaysWhereNothingHasToGoBackForIt) {
+  CoreBench bench(one_line(), 1);
+  bench.core.leave(bench.address(0, false));
+  bench.issue(bench.read(0, false, kAllSectors));
+  bench.settle();
+  EXPECT_EQ(bench.core.counters().sector_hits, 4U);
+  EXPECT_EQ(bench.core.counters().fetched_sectors, 0U);
+  bench.core.leave(bench.address(1, false));  // takes the place of a clean line
+  EXPECT_EQ(bench.core.counters().evictions, 1U);
+  EXPECT_EQ(bench.core.counters().copied_lines, 2U);
+  bench.issue(bench.write(1, false, 0, 4, 0x10));
+  bench.settle();
+  bench.core.leave(bench.address(2, false));  // not of a dirty one
+  EXPECT_EQ(bench.core.counters().copied_lines, 2U);
+  bench.core.leave(bench.address(1, false));  // but over it: it stays dirty
+  EXPECT_EQ(bench.core.counters().copied_lines, 3U);
+  bench.issue(bench.read(0, false, kAllSectors));
+  bench.settle();
+  EXPECT_EQ(bench.core.counters().writebacks, 1U);
+  bench.issue(bench.read(3, true, 1));
+  bench.settle();
+  bench.core.leave(bench.address(2, false));  // nor of a copy of system memory
+  EXPECT_EQ(bench.core.counters().copied_lines, 3U);
+}
+
 TEST(L2Core, AtomicsOfOneRequestArePerformedInLaneOrder) {
   CoreBench bench(one_line(), 1);
   AtomicBlock b;

@@ -15,6 +15,17 @@ struct LaunchSlot {
   unsigned padding[9];
   unsigned char parameters[4096];  ///< CUDA's limit on those of kernels launched from the device
 };
+/// LaunchSlot::kernel of a copy or fill, which the slot's parameters begin with.
+constexpr unsigned long long kNoKernel = 0;
+/// Rows of `width` bytes of slices of a copy, or of a fill with the byte `value`. Pitches are bytes from row
+/// to row, and from slice to slice.
+struct LaunchedCopy {
+  unsigned long long to, to_pitch, to_slice;
+  unsigned long long from, from_pitch, from_slice;  ///< of a fill 0
+  unsigned long long width, height, depth;
+  unsigned long long value;  ///< of a fill
+  unsigned long long fills;  ///< 1: it is one
+};
 constexpr unsigned long long kLaunched = 0x6C61756E63686564ULL;
 /// cudaStreamTailLaunch: after the grid that launches it and all others of that are complete.
 constexpr unsigned long long kTailStream = 3;
