@@ -119,7 +119,22 @@ const FatBinaryEntry* FatBinary::best_ptx(unsigned compute_capability) const {
     };
     if (best == nullptr || rank(*best) < rank(entry)) best = &entry;
   }
+  if (best != nullptr || !has_machine_code(compute_capability)) return best;
+  for (const FatBinaryEntry& entry : entries_)
+    if (entry.kind == FatBinaryEntry::Kind::ptx && !entry.architecture_specific && !entry.family_specific &&
+        entry.architecture > compute_capability &&
+        (best == nullptr || entry.architecture < best->architecture))
+      best = &entry;
   return best;
+}
+
+bool FatBinary::has_machine_code(unsigned compute_capability) const {
+  return std::any_of(entries_.begin(), entries_.end(), [compute_capability](const FatBinaryEntry& e) {
+    const bool same = e.architecture == compute_capability;
+    return e.kind == FatBinaryEntry::Kind::elf &&
+           (same || (!e.architecture_specific && e.architecture / 10 == compute_capability / 10 &&
+                     e.architecture < compute_capability));
+  });
 }
 
 std::string FatBinary::why_not(unsigned compute_capability) const {

@@ -45,8 +45,9 @@ class FatBinary {
 
   [[nodiscard]] const std::vector<FatBinaryEntry>& entries() const { return entries_; }
   /// The entry in PTX that a driver would compile for a GPU of this compute capability (80 is 8.0): of the
-  /// newest architecture that is no newer than the GPU, the most specific one of that.
-  /// Null: none; why_not() says why.
+  /// newest architecture that is no newer than the GPU, the most specific one of that. Where there is none,
+  /// but machine code that the GPU would run: the oldest newer one, which stands in for that code. Null:
+  /// none; why_not() says why.
   [[nodiscard]] const FatBinaryEntry* best_ptx(unsigned compute_capability) const;
   /// Why there is no best_ptx(), and which flag of nvcc would make one, as a sentence.
   [[nodiscard]] std::string why_not(unsigned compute_capability) const;
@@ -54,6 +55,8 @@ class FatBinary {
   [[nodiscard]] Result<std::string> text(const FatBinaryEntry& entry) const;
 
  private:
+  [[nodiscard]] bool has_machine_code(unsigned compute_capability) const;
+
   std::string name_;
   std::vector<FatBinaryEntry> entries_;
 };

@@ -1,5 +1,6 @@
 #include "platform/cuda/fat_binary_source.h"
 
+#include <fmt/format.h>
 #include <link.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <optional>
 
 #include "platform/cuda/program_file.h"
+#include "platform/cuda/shortcomings.h"
 
 namespace warpline::cuda {
 namespace {
@@ -58,6 +60,11 @@ Result<std::vector<PtxText>> texts_in(std::string_view fat_binary, unsigned comp
     const FatBinaryEntry* const best = read.value().best_ptx(compute_capability);
     if (best == nullptr)
       return Diagnostic::about(name, "no code for this GPU: " + read.value().why_not(compute_capability));
+    if (best->architecture > compute_capability)
+      Shortcomings::instance().note(
+          "machine code for this GPU",
+          fmt::format("{}: its machine code for sm_{} cannot be run here; its PTX for sm_{} stands in for it",
+                      name, compute_capability, best->architecture));
     wanted.push_back(best);
   }
   std::vector<PtxText> texts;

@@ -1,5 +1,7 @@
 #include "platform/cuda/abi/driver.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -168,9 +170,18 @@ int cuGetProcAddress(const char* name, void** function, int version, std::uint64
   return cuGetProcAddress_v2(name, function, version, flags, nullptr);
 }
 
-/// Tables of functions that NVIDIA's own libraries have of its driver: none is here, and they go on without.
+/// Tables of functions that NVIDIA's own libraries have of its driver, such as a runtime that is linked into
+/// something whose symbols were not there when the program began: none is here.
 int cuGetExportTable(const void** table, const void*) {
   if (table != nullptr) *table = nullptr;
+  Dl_info caller = {};
+  const bool known = dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_fname != nullptr;
+  const std::string file = known ? caller.dli_fname : "the program";
+  Shortcomings::instance().note(
+      "NVIDIA's runtime in " + file,
+      file +
+          " has a CUDA runtime, or a library of NVIDIA's, inside that cannot be led "
+          "to ours: if it is the runtime, link it with `-cudart shared`");
   return result(Status::symbol_not_found);
 }
 

@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "platform/cuda/abi/driver.h"
@@ -21,36 +22,47 @@ __attribute__((constructor(101))) void fill_driver_table() {
   }
 }
 
-/// Gives a variable of the environment the value that it had before the launcher's, which is kept in another.
-void restore(const char* name, const char* before) {
-  const char* const value = std::getenv(before);
-  if (value == nullptr) return;
-  if (*value == '\0') {
-    unsetenv(name);
-  } else {
-    setenv(name, std::string(value).c_str(), 1);
+/// A variable in the environment that the loader hands over; null: it has none.
+char** find(char** environment, const std::string& name) {
+  for (; *environment != nullptr; ++environment)
+    if (std::strncmp(*environment, (name + "=").c_str(), name.size() + 1) == 0) return environment;
+  return nullptr;
+}
+
+void remove(char** entry) {
+  for (; *entry != nullptr; ++entry) *entry = entry[1];
+}
+
+/// Gives a variable the value that it had before the launcher's, which is kept in another.
+void restore(char** environment, const std::string& name, const std::string& before) {
+  char** const kept = find(environment, before);
+  if (kept == nullptr) return;
+  const std::string value = *kept + before.size() + 1;
+  if (char** const entry = find(environment, name); entry != nullptr) {
+    if (value.empty()) {
+      remove(entry);
+    } else {
+      *entry = strdup((name + "=" + value).c_str());  // as long as the process
+    }
   }
-  unsetenv(before);
+  remove(find(environment, before));
 }
 
-/// Our libraries were meant for this program, and not for those that it starts.
-void restore_environment() {
-  namespace environment = warpline::cuda::environment;
-  if (std::getenv(environment::kChildren) != nullptr) return;
-  restore("LD_PRELOAD", environment::kPreloadBefore);
-  restore("LD_LIBRARY_PATH", environment::kPathBefore);
-}
-
-/// Before constructors of the program register its kernels.
-__attribute__((constructor(102))) void begin() {
-  if (std::getenv(warpline::cuda::environment::kPreloadBefore) == nullptr) return;
+/// Before constructors of the program and of its libraries register their kernels: the library is initialised
+/// first of all (-z initfirst), before libc takes the environment over.
+__attribute__((constructor(102))) void begin(int, char**, char** environment) {
+  namespace names = warpline::cuda::environment;
+  if (find(environment, names::kPreloadBefore) == nullptr) return;
   const warpline::cuda::StaticRuntime runtime = warpline::cuda::lead_static_runtime();
   if (runtime.led != runtime.found)
     std::fputs(
         "warpline: the CUDA runtime that is linked into this program cannot be led to ours: link it with "
         "`-cudart shared`\n",
         stderr);
-  restore_environment();
+  // Our libraries were meant for this program, and not for those that it starts.
+  if (find(environment, names::kChildren) != nullptr) return;
+  restore(environment, "LD_PRELOAD", names::kPreloadBefore);
+  restore(environment, "LD_LIBRARY_PATH", names::kPathBefore);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,16 +26,31 @@ std::array<std::uint8_t, 12> jump_to(Address target) {
   return code;
 }
 
-/// What is added to addresses of the program's file; the first that the loader tells of is the program.
-std::uintptr_t program_base() {
+/// A file that the loader has mapped for the program, and what is added to addresses of it.
+struct Loaded {
+  std::string path;
   std::uintptr_t base = 0;
+};
+
+/// The program, which the loader tells of first, and its libraries.
+std::vector<Loaded> all_loaded() {
+  std::vector<Loaded> all;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
-        *static_cast<std::uintptr_t*>(data) = info->dlpi_addr;
-        return 1;
+        auto& loaded = *static_cast<std::vector<Loaded>*>(data);
+        const bool is_program = loaded.empty();
+        if (is_program || (info->dlpi_name != nullptr && info->dlpi_name[0] == '/'))
+          loaded.push_back({is_program ? "/proc/self/exe" : info->dlpi_name, info->dlpi_addr});
+        return 0;
       },
-      &base);
-  return base;
+      &all);
+  return all;
+}
+
+/// Libraries that have functions of these names for all to see: ours, and NVIDIA's.
+bool is_runtime_itself(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.rfind("libcuda", 0) == 0;
 }
 
 /// Entry points begin at multiples of 16, so that none reaches into the next, however short it is.
@@ -63,16 +79,18 @@ StaticRuntime lead_static_runtime() {
   std::map<std::string_view, std::size_t> numbers;
   for (std::size_t n = 0; n < runtime_names(); ++n) numbers.emplace(runtime_name_at(n), n);
   StaticRuntime result;
-  const auto program = read_program_file(
-      "/proc/self/exe", [&numbers](std::string_view name) { return numbers.count(name) != 0; });
-  if (!program.ok()) return result;
-  const std::uintptr_t base = program_base();
-  const unsigned toolkit = toolkit_of(program.value().functions);
-  for (const FileFunction& f : program.value().functions) {
-    ++result.found;
-    Address target = runtime_function(f.name, toolkit);
-    if (target == nullptr) target = refusal(numbers.at(f.name));
-    if (f.address % 16 == 0 && write_jump(base + f.address, target)) ++result.led;
+  for (const Loaded& loaded : all_loaded()) {
+    if (is_runtime_itself(loaded.path)) continue;
+    const auto file = read_program_file(
+        loaded.path, [&numbers](std::string_view name) { return numbers.count(name) != 0; });
+    if (!file.ok()) continue;
+    const unsigned toolkit = toolkit_of(file.value().functions);
+    for (const FileFunction& f : file.value().functions) {
+      ++result.found;
+      Address target = runtime_function(f.name, toolkit);
+      if (target == nullptr) target = refusal(numbers.at(f.name));
+      if (f.address % 16 == 0 && write_jump(loaded.base + f.address, target)) ++result.led;
+    }
   }
   return result;
 }
