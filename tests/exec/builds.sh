@@ -18,10 +18,27 @@ printf 'int run(int, char**); int main(int n, char** a) { return run(n, a); }\n'
 nvcc -std=c++17 -arch=sm_80 -Dmain=run -Xcompiler -fPIC -shared "$source" -o libsum.so
 g++ main.cpp -L. -lsum -Wl,-rpath,"$work" -o linked
 passes ./linked
-# Loaded later it is too late, which is said.
-printf '#include <dlfcn.h>\nint main() { return dlopen("./libsum.so", RTLD_NOW) && dlopen("libcuda.so", RTLD_NOW) ? 0 : 1; }\n' >load.cpp
+# The same, loaded later, and once more when it was unloaded.
+cat >load.cpp <<'END'
+#include <dlfcn.h>
+int main(int n, char** a) {
+  for (int round = 0; round < 2; ++round) {
+    void* const library = dlopen("./libsum.so", RTLD_NOW);
+    if (library == nullptr) return 2;
+    const int status = reinterpret_cast<int (*)(int, char**)>(dlsym(library, "_Z3runiPPc"))(n, a);
+    if (status != 0) return status;
+    dlclose(library);
+  }
+  return dlopen("libcuda.so", RTLD_NOW) && dlopen("libcudart.so", RTLD_NOW) ? 0 : 3;
+}
+END
 g++ load.cpp -ldl -o load
-timeout 120 "$warpline" exec -- ./load 2>err || { cat err; exit 1; }
+passes ./load
+
+# Whose symbols are gone it cannot be led, which is said.
+strip libsum.so
+timeout 120 "$warpline" exec -- ./linked 2>err >out || true
+grep -q "libsum.so has a CUDA runtime, or a library of NVIDIA's, inside" err || { cat err; exit 1; }
 
 # Machine code for the GPU, and PTX of a newer one: a real GPU runs it.
 nvcc -std=c++17 -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=compute_90 "$source" -o newer

@@ -53,12 +53,7 @@ void restore(char** environment, const std::string& name, const std::string& bef
 __attribute__((constructor(102))) void begin(int, char**, char** environment) {
   namespace names = warpline::cuda::environment;
   if (find(environment, names::kPreloadBefore) == nullptr) return;
-  const warpline::cuda::StaticRuntime runtime = warpline::cuda::lead_static_runtime();
-  if (runtime.led != runtime.found)
-    std::fputs(
-        "warpline: the CUDA runtime that is linked into this program cannot be led to ours: link it with "
-        "`-cudart shared`\n",
-        stderr);
+  warpline::cuda::lead_static_runtimes();
   // Our libraries were meant for this program, and not for those that it starts.
   if (find(environment, names::kChildren) != nullptr) return;
   restore(environment, "LD_PRELOAD", names::kPreloadBefore);
