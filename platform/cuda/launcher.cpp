@@ -98,11 +98,10 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
       plan.notes.push_back("its CUDA runtime is " + runtime + ", in whose place ours is");
     } else if (!file.functions.empty()) {
       plan.notes.push_back("its CUDA runtime is linked into it, and is led to ours");
-    } else if (!file.has_symbols) {
-      plan.notes.push_back(
-          "it is stripped: if its CUDA runtime is linked into it, that cannot be led to ours; then link it "
-          "with "
-          "`-cudart shared`, or do not strip it");
+    } else if (!file.has_symbols && file.registers_code) {
+      return Diagnostic::about(
+          name, "it is stripped, so that the CUDA runtime that is linked into it cannot be led to ours",
+          "link it with `-cudart shared`, or do not strip it");
     }
   }
   plan.environment.push_back(fmt::format("{}={}", environment::kGpu, request.gpu));

@@ -52,7 +52,10 @@ std::string text_of(const FaultRecord& f) {
   if (const std::string access = access_text(f); !access.empty()) out += ", " + access;
   if (f.address) out += " at " + hexadecimal(*f.address);
   if (const std::string distance = distance_text(f); !distance.empty()) out += ", " + distance;
-  return out + fmt::format(", by thread {} of block {}, {}", text_of(f.thread), text_of(f.cta), f.where);
+  // What the device library ends, it does for the program, and has said where.
+  const bool ours = f.where.rfind("device library", 0) == 0;
+  return out + fmt::format(", by thread {} of block {}{}{}", text_of(f.thread), text_of(f.cta),
+                           ours ? "" : ", ", ours ? "" : f.where);
 }
 
 /// What programs call such a piece of work in a graph.
@@ -492,6 +495,7 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
   Done done;
   done.engine = c.kind == CopyKind::host_to_device                     ? Engine::copy_in
                 : c.kind == CopyKind::device_to_host || c.between_gpus ? Engine::copy_out
+                : c.kind == CopyKind::device_to_device                 ? Engine::within
                                                                        : Engine::none;
   const std::uint64_t bytes = c.bytes();
   done.duration_ns = copy_ns(c.between_gpus ? CopyKind::device_to_host : c.kind, bytes);
@@ -545,6 +549,7 @@ Machine::Done Machine::perform_fill(const FillRequest& f) {
     leave_in_l2(f.to + row * f.pitch, row_bytes);
   }
   Done done;
+  done.engine = Engine::within;
   done.duration_ns = copy_ns(CopyKind::device_to_device, row_bytes * f.height) / 2;
   done.record = WorkRecord{"fill", false, 0, {}, 0, row_bytes * f.height, true, {}};
   return done;

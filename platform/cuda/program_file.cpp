@@ -85,6 +85,8 @@ class Reader {
       const auto section = this->section(header, n);
       if (section.sh_type == SHT_DYNAMIC) read_needed(header, section);
       if (section.sh_type == SHT_SYMTAB) read_symbols(header, section);
+      if (section.sh_type == SHT_PROGBITS && name_of(header, section) == ".nvFatBinSegment")
+        file_.registers_code = true;
     }
     return std::move(file_);
   }
@@ -97,6 +99,10 @@ class Reader {
   [[nodiscard]] std::string_view strings_of(const Elf64_Ehdr& header, const Elf64_Shdr& s) const {
     const auto strings = section(header, s.sh_link);
     return part(bytes_, strings.sh_offset, strings.sh_size);
+  }
+  [[nodiscard]] std::string_view name_of(const Elf64_Ehdr& header, const Elf64_Shdr& s) const {
+    const auto names = section(header, header.e_shstrndx);
+    return text(part(bytes_, names.sh_offset, names.sh_size), s.sh_name);
   }
   void read_needed(const Elf64_Ehdr& header, const Elf64_Shdr& s) {
     const std::string_view strings = strings_of(header, s);

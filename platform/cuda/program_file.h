@@ -22,6 +22,7 @@ struct ProgramFile {
   std::vector<std::string> needed;      ///< libraries that it asks the loader for
   bool dynamic = false;                 ///< a loader starts it, so that libraries can be put before its own
   bool has_symbols = false;             ///< it was not stripped
+  bool registers_code = false;          ///< code for GPUs, with a CUDA runtime
   std::vector<FileFunction> functions;  ///< those of its symbol table that were asked for
 
   /// The library of CUDA's runtime that it asks for, "libcudart.so.12"; empty: none.

@@ -15,6 +15,7 @@ enum class Engine : std::uint8_t {
   compute,   ///< the SMs: one grid at a time
   copy_in,   ///< of host memory to a GPU
   copy_out,  ///< of a GPU's memory to the host
+  within,    ///< a GPU's memory alone: copies from one place of it to another
   none,      ///< nothing: a host function, a recorded event
 };
 
@@ -61,7 +62,7 @@ class Schedule {
     double done_ns = 0;
   };
   struct Device {
-    std::array<double, 3> engine_free_ns{};  ///< by Engine
+    std::array<double, 4> engine_free_ns{};  ///< by Engine
     double done_ns = 0;
     double blocking_done_ns = 0;  ///< of streams that block
     double legacy_done_ns = 0;

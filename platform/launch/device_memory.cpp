@@ -269,7 +269,10 @@ std::optional<DeviceMemory::Misfit> DeviceMemory::set_up(
   }
   if (const auto variable = missing(kLaunchesVariable, launches_)) {
     Launches queue;
-    queue.slots = device::kLaunchSlots;
+    constexpr std::uint64_t kShare = 64;  // of the GPU's memory, at most one part in so many
+    queue.slots =
+        std::clamp<std::uint64_t>(platform.config().vidmem_bytes / kShare / sizeof(device::LaunchSlot),
+                                  device::kFewestSlots, device::kMostSlots);
     const std::uint64_t bytes = queue.slots * sizeof(device::LaunchSlot);
     queue.base = reserve(platform, launches_, *variable, gpu, bytes, "the launches from the device");
     if (queue.base == 0) return misfit("room for launches from the device", "heap_bytes", bytes);

@@ -29,8 +29,11 @@ struct LaunchedCopy {
 constexpr unsigned long long kLaunched = 0x6C61756E63686564ULL;
 /// cudaStreamTailLaunch: after the grid that launches it and all others of that are complete.
 constexpr unsigned long long kTailStream = 3;
-/// Slots between two grids; CUDA's default of cudaLimitDevRuntimePendingLaunchCount.
-constexpr unsigned kLaunchSlots = 2048;
+/// Slots for what one grid and its copies ask for, which begins when that grid has ended: CUDA's default of
+/// cudaLimitDevRuntimePendingLaunchCount, where grids begin earlier and free their slots; and at most, where
+/// the GPU has the memory.
+constexpr unsigned kFewestSlots = 2048;
+constexpr unsigned kMostSlots = 65536;
 /// Grids that launch each other, the one from the host included; CUDA's limit.
 constexpr unsigned kDeepestLaunch = 24;
 
