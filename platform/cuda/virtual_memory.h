@@ -19,9 +19,9 @@ namespace warpline::cuda {
 struct MemoryBlock {
   std::uint64_t bytes = 0;
   unsigned device = 0;
-  std::uint8_t compression = 0;  ///< as the program asked for; it has no effect
   PhysicalAddress physical;
-  unsigned held = 1;  ///< by the program, and by what it is mapped at
+  unsigned held = 1;             ///< by the program, and by what it is mapped at
+  std::uint8_t compression = 0;  ///< as the program asked for; it has no effect
 };
 
 /// What of such memory is where: addresses that a program has reserved, blocks, and which of them are mapped

@@ -69,6 +69,7 @@ r = json.load(open("made/report.json"))
 k = r["kernels"]
 assert len(k) == 1 and k[0]["name"] == "add" and k[0]["launches"] == 2 and k[0]["timed"] == 2
 assert k[0]["cycles"] > 0 and k[0]["time_ns"] > 0 and k[0]["counters"]["sm.instructions"] > 0
+assert k[0]["counters"]["l2.fetched_sectors"] < 64, "512 sectors were filled, and lie in L2"
 assert [w["name"] for w in r["work"]] == ["fill", "add", "add", "copy to the host"]
 assert all(a["end_ns"] <= b["begin_ns"] for a, b in zip(r["work"], r["work"][1:]))
 assert r["not_given"] == {}
