@@ -232,7 +232,26 @@ Status Machine::allocate_in_graph(Graph& graph, const std::vector<GraphNode*>& a
   node->address = address;
   node->bytes = bytes;
   node->memory = memory_of_graph(address);
+  most_graph_bytes_[device] = std::max(most_graph_bytes_[device], graph_bytes(device));
   return Status::success;
+}
+
+std::uint64_t Machine::graph_bytes(unsigned device) const {
+  std::uint64_t bytes = 0;
+  for (const auto& [address, a] : allocations_.all())
+    if (a.of_graph && a.device == device) bytes += a.bytes;
+  return bytes;
+}
+
+void Machine::graph_memory(unsigned device, std::uint64_t& now, std::uint64_t& most) {
+  const std::lock_guard lock(mutex_);
+  now = graph_bytes(device);
+  most = most_graph_bytes_[device];
+}
+
+void Machine::forget_most_graph_memory(unsigned device) {
+  const std::lock_guard lock(mutex_);
+  most_graph_bytes_[device] = graph_bytes(device);
 }
 
 Status Machine::add_condition(Graph& graph, unsigned device, std::optional<std::uint32_t> initial,

@@ -122,6 +122,9 @@ class Machine {
   /// begins.
   Status add_condition(Graph& graph, unsigned device, std::optional<std::uint32_t> initial,
                        std::uint64_t& address);
+  /// Bytes of a GPU's memory that nodes of graphs have, and the most that they had since that was set.
+  void graph_memory(unsigned device, std::uint64_t& now, std::uint64_t& most);
+  void forget_most_graph_memory(unsigned device);
   Status free_in_order(std::uint64_t address, Stream& stream);
   Pool& add_pool(unsigned device);
   [[nodiscard]] bool is_pool(const void* handle);
@@ -262,6 +265,8 @@ class Machine {
   void note_use(const ModuleOnDevice& module);
   /// Pre: mutex_ is held.
   [[nodiscard]] DeviceMemorySizes sizes_of_device_memory() const;
+  /// Pre: mutex_ is held.
+  [[nodiscard]] std::uint64_t graph_bytes(unsigned device) const;
   Status check_shape(const GridShape& shape, const Function& function, const programs::Entry& entry) const;
   /// Pre of these: the platform is held.
   Status make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel);
@@ -304,6 +309,7 @@ class Machine {
   std::uint64_t captures_ = 0;
   std::map<int, std::uint64_t> limits_{{0, 1024}, {1, 1U << 20U}, {2, 8U << 20U}, {3, 2},
                                        {4, 2048}, {5, 64},        {6, 0}};
+  std::map<unsigned, std::uint64_t> most_graph_bytes_;  ///< by device
   bool prints_ = false, allocates_ = false;  ///< grids that were asked for may print, and use the heap
   std::vector<Stream*> legacy_;              ///< by device
   std::uint64_t streams_made_ = 0;

@@ -558,6 +558,30 @@ int cudaGraphExecNodeSetParams(void* exec, void* node, const NodeParameters* p) 
   }
 }
 
+/// `cudaGraphMemAttributeType`. What nodes have is what is reserved: it is there as long as the graph is.
+enum GraphMemoryAttribute : int { kUsedNow, kUsedMost, kReservedNow, kReservedMost };
+
+int cudaDeviceGetGraphMemAttribute(int device, int attribute, void* value) {
+  return with_device(device, [&](Machine& m) {
+    if (value == nullptr || attribute < kUsedNow || attribute > kReservedMost) return Status::invalid_value;
+    std::uint64_t now = 0, most = 0;
+    m.graph_memory(static_cast<unsigned>(device), now, most);
+    std::memcpy(value, attribute == kUsedNow || attribute == kReservedNow ? &now : &most, sizeof now);
+    return Status::success;
+  });
+}
+
+int cudaDeviceSetGraphMemAttribute(int device, int attribute, const void* value) {
+  return with_device(device, [&](Machine& m) {
+    std::uint64_t given = 0;
+    if (value != nullptr) std::memcpy(&given, value, sizeof given);
+    if (value == nullptr || given != 0 || (attribute != kUsedMost && attribute != kReservedMost))
+      return Status::invalid_value;
+    m.forget_most_graph_memory(static_cast<unsigned>(device));
+    return Status::success;
+  });
+}
+
 int cudaDeviceGraphMemTrim(int device) {
   return with_device(device, [](Machine&) { return Status::success; });
 }
@@ -911,6 +935,8 @@ void add_graphs(Functions& f) {
   WARPLINE_ADD(f, cudaGraphAddNode);
   WARPLINE_ADD(f, cudaGraphNodeSetParams);
   WARPLINE_ADD(f, cudaGraphExecNodeSetParams);
+  WARPLINE_ADD(f, cudaDeviceGetGraphMemAttribute);
+  WARPLINE_ADD(f, cudaDeviceSetGraphMemAttribute);
   WARPLINE_ADD(f, cudaDeviceGraphMemTrim);
   WARPLINE_ADD(f, cudaGraphNodeGetType);
   WARPLINE_ADD(f, cudaGraphChildGraphNodeGetGraph);

@@ -118,8 +118,18 @@ int main() {
   CHECK(cudaGraphLaunch(none, stream));
   CHECK(cudaStreamSynchronize(stream));
   for (int i = 0; i < kValues; ++i) EXPECT(host[i] == 7);
+  unsigned long long now = 0, most = 0;
+  CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &now));
+  EXPECT(now >= kValues * sizeof(int));
   CHECK(cudaGraphExecDestroy(none));
   CHECK(cudaGraphDestroy(own));
+  CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &most));
+  CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrReservedMemCurrent, &now));
+  EXPECT(most >= kValues * sizeof(int) && now == 0);
+  now = 0;
+  CHECK(cudaDeviceSetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &now));
+  CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &most));
+  EXPECT(most == 0);
   CHECK(cudaGraphExecDestroy(exec));
   CHECK(cudaGraphDestroy(graph));
   CHECK(cudaGraphDestroy(child));
