@@ -21,13 +21,14 @@ struct Allocation {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   Kind kind = Kind::device;
-  unsigned device = 0;      ///< whose memory it is, or where it was asked for
-  std::uint32_t flags = 0;  ///< as the program gave them
-  Pool* pool = nullptr;     ///< that it came from; null: none
-  bool of_graph = false;    ///< it is given back with the graph whose node allocated it
-  bool of_module = false;   ///< a variable
-  bool registered = false;  ///< it was the program's own before
-  bool mapped = false;      ///< a block at an address of the program's choice, next to others perhaps
+  unsigned device = 0;        ///< whose memory it is, or where it was asked for
+  std::uint32_t flags = 0;    ///< as the program gave them
+  Pool* pool = nullptr;       ///< that it came from; null: none
+  bool of_graph = false;      ///< it is given back with the graph whose node allocated it
+  bool is_condition = false;  ///< of a graph: a value that conditional nodes look at
+  bool of_module = false;     ///< a variable
+  bool registered = false;    ///< it was the program's own before
+  bool mapped = false;        ///< a block at an address of the program's choice, next to others perhaps
 };
 
 /// All memory that a program has, by address.

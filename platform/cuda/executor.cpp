@@ -1,16 +1,17 @@
 #include "platform/cuda/executor.h"
 
+#include <map>
 #include <utility>
 
 namespace warpline::cuda {
 
-Executor::Ticket Executor::submit(Work work) {
+Executor::Ticket Executor::submit(Work work, const std::optional<Turn>& turn) {
   const std::lock_guard lock(mutex_);
   if (stopping()) return submitted_ + 1;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  queue_.push_back(std::move(work));
+  queue_.push_back({++submitted_, std::move(work), turn});
   asked_.notify_one();
-  return ++submitted_;
+  return submitted_;
 }
 
 void Executor::wait_for_room() {
@@ -22,17 +23,20 @@ void Executor::wait_for_room() {
 bool Executor::wait(Ticket ticket) {
   if (is_done(ticket)) return true;
   std::unique_lock lock(mutex_);
-  finished_.wait(lock, [&] { return is_done(ticket) || stopping(); });
-  return is_done(ticket);
+  const auto done = [&] { return done_.load() >= ticket || early_.count(ticket) != 0; };
+  finished_.wait(lock, [&] { return done() || stopping(); });
+  return done();
 }
 
-Executor::Ticket Executor::last() const {
-  const std::lock_guard lock(mutex_);
-  return submitted_;
+bool Executor::wait_for_all() {
+  std::unique_lock lock(mutex_);
+  const Ticket last = submitted_;
+  finished_.wait(lock, [&] { return done_.load() >= last || stopping(); });
+  return done_.load() >= last;
 }
 
 void Executor::stop() {
-  std::deque<Work> dropped;  // what it holds goes without the lock
+  std::deque<Item> dropped;  // what it holds goes without the lock
   {
     const std::lock_guard lock(mutex_);
     stopping_.store(true);
@@ -48,14 +52,63 @@ void Executor::run() {
   while (true) {
     asked_.wait(lock, [&] { return !queue_.empty() || stopping(); });
     if (stopping()) return;
-    Work work = std::move(queue_.front());
+    Item item = std::move(queue_.front());
     queue_.pop_front();
+    running_ = item.turn;
     lock.unlock();
-    work();
-    work = nullptr;  // what it holds goes before anybody learns that it is done
+    item.work();
+    item.work = nullptr;  // what it holds goes before anybody learns that it is done
     lock.lock();
-    done_.store(done_.load() + 1, std::memory_order_release);
-    finished_.notify_all();
+    note_done(item.ticket);
+  }
+}
+
+void Executor::note_done(Ticket ticket) {
+  early_.insert(ticket);
+  Ticket done = done_.load();
+  for (auto next = early_.begin(); next != early_.end() && *next == done + 1; next = early_.erase(next))
+    ++done;
+  done_.store(done, std::memory_order_release);
+  finished_.notify_all();
+}
+
+std::optional<Executor::Item> Executor::take_short() {
+  // What lies before a piece of work, as far as that may have to wait for it.
+  struct Device {
+    bool legacy = false, blocking = false;
+  };
+  std::set<std::uint64_t> streams;
+  std::map<unsigned, Device> devices;
+  const auto pass = [&](const Turn& turn) {
+    streams.insert(turn.stream);
+    Device& device = devices[turn.device];
+    device.legacy |= turn.legacy;
+    device.blocking |= turn.blocking;
+  };
+  const std::lock_guard lock(mutex_);
+  if (!running_ || stopping()) return std::nullopt;
+  pass(*running_);
+  for (auto item = queue_.begin(); item != queue_.end() && item->turn; ++item) {
+    const Turn& turn = *item->turn;
+    const Device& device = devices[turn.device];
+    const bool waits = streams.count(turn.stream) != 0 || (turn.blocking && device.legacy) ||
+                       (turn.legacy && device.blocking);
+    if (turn.is_short && !waits) {
+      Item taken = std::move(*item);
+      queue_.erase(item);
+      return taken;
+    }
+    pass(turn);
+  }
+  return std::nullopt;
+}
+
+void Executor::do_short() {
+  while (std::optional<Item> item = take_short()) {
+    item->work();
+    item->work = nullptr;
+    const std::lock_guard lock(mutex_);
+    note_done(item->ticket);
   }
 }
 

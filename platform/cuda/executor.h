@@ -6,16 +6,27 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <thread>
 
 namespace warpline::cuda {
 
 /// Does the work of all streams of a process in a thread of its own, in the order in which it was asked for:
 /// that is an order which streams and events allow, as what one waits for was asked for before. So a program
-/// goes on while its grids run, and they see what it writes.
+/// goes on while its grids run, and they see what it writes. What is short is done beside work that takes
+/// long (do_short()), where streams allow that.
 class Executor {
  public:
   using Work = std::function<void()>;
+  /// Which work a piece of work must wait for (CUDA C++ Programming Guide, "Default Stream").
+  struct Turn {
+    std::uint64_t stream = 0;
+    unsigned device = 0;
+    bool legacy = false;    ///< of the legacy default stream
+    bool blocking = false;  ///< that and this wait for each other
+    bool is_short = false;
+  };
   /// Names a piece of work: those with smaller numbers are done before it. 0: none.
   using Ticket = std::uint64_t;
 
@@ -25,20 +36,28 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// What may wait to be done, as of CUDA's own queues: a program that is faster than its GPU stands still
-  /// sooner or later. A guess: CUDA does not say how much it is.
+  /// What may wait to be done, of all streams and GPUs together, as of CUDA's own queues: a program that is
+  /// faster than its GPU stands still sooner or later. A guess: CUDA does not say how much it is.
   static constexpr std::size_t kMostQueued = 1024;
 
-  /// Asks for a piece of work, which throws nothing and does not wait for others.
-  Ticket submit(Work work);
+  /// Asks for a piece of work, which throws nothing and does not wait for others. Without a turn: nothing
+  /// that is asked for later is done before it.
+  Ticket submit(Work work, const std::optional<Turn>& turn = std::nullopt);
+  /// Does what is short and need not wait for what is under way, nor for what was asked for before it. Called
+  /// by work that takes long, now and then.
+  void do_short();
   /// Waits until less than kMostQueued pieces are left, or none is done any more. Of the executor's own
   /// thread, at once.
   void wait_for_room();
-  [[nodiscard]] bool is_done(Ticket ticket) const { return done_.load(std::memory_order_acquire) >= ticket; }
+  [[nodiscard]] bool is_done(Ticket ticket) const {
+    if (done_.load(std::memory_order_acquire) >= ticket) return true;
+    const std::lock_guard lock(mutex_);
+    return early_.count(ticket) != 0;
+  }
   /// Waits until it is done; false: it was dropped by stop().
   bool wait(Ticket ticket);
-  /// Of the last piece of work that was asked for.
-  [[nodiscard]] Ticket last() const;
+  /// Waits until all is done that was asked for so far; false: some was dropped by stop().
+  bool wait_for_all();
   /// Drops what has not begun, and waits for what has; what comes later is dropped, too. Work that takes
   /// long looks at stopping() now and then.
   void stop();
@@ -52,6 +71,13 @@ class Executor {
     /// Waits until it is free, and has it until the end.
     class Hold {
      public:
+      /// Calls `f` without it.
+      template <class F>
+      void without(F&& f) {
+        shared_.mutex_.unlock();
+        f();
+        shared_.mutex_.lock();
+      }
       explicit Hold(Shared& shared) : shared_(shared) {
         shared_.waiting_.fetch_add(1);
         shared_.mutex_.lock();
@@ -82,9 +108,21 @@ class Executor {
 
   mutable std::mutex mutex_;
   std::condition_variable asked_, finished_;
-  std::deque<Work> queue_;
+  struct Item {
+    Ticket ticket = 0;
+    Work work;
+    std::optional<Turn> turn;  ///< nothing: all wait for it
+  };
+  /// Takes the first piece out that do_short() may do.
+  std::optional<Item> take_short();
+  /// Pre: mutex_ is held.
+  void note_done(Ticket ticket);
+
+  std::deque<Item> queue_;
+  std::optional<Turn> running_;  ///< whose turn it is; guarded by mutex_
   Ticket submitted_ = 0;         ///< guarded by mutex_
-  std::atomic<Ticket> done_{0};  ///< written with mutex_ held
+  std::atomic<Ticket> done_{0};  ///< all to this one are; written with mutex_ held
+  std::set<Ticket> early_;       ///< behind it; guarded by mutex_
   std::atomic<bool> stopping_{false};
   std::thread thread_;  ///< started by the first work
 };

@@ -47,6 +47,13 @@ std::string_view bytes_of(const void* fat_binary) {
   return {bytes, header + std::min<std::uint64_t>(body, std::numeric_limits<std::int64_t>::max())};
 }
 
+/// Whether a text is of NVIDIA's library of launches from the device (libcudadevrt), by what it asks of the
+/// driver: what is its own is built in here.
+bool is_device_runtime(std::string_view text) {
+  return text.find("__cuda_syscall_cnpv2") != std::string_view::npos;
+}
+
+/// Without those of the device runtime.
 Result<std::vector<PtxText>> texts_in(std::string_view fat_binary, unsigned compute_capability,
                                       const std::string& name) {
   constexpr unsigned kAny = 999;
@@ -60,17 +67,19 @@ Result<std::vector<PtxText>> texts_in(std::string_view fat_binary, unsigned comp
     const FatBinaryEntry* const best = read.value().best_ptx(compute_capability);
     if (best == nullptr)
       return Diagnostic::about(name, "no code for this GPU: " + read.value().why_not(compute_capability));
-    if (best->architecture > compute_capability)
-      Shortcomings::instance().note(
-          "machine code for this GPU",
-          fmt::format("{}: its machine code for sm_{} cannot be run here; its PTX for sm_{} stands in for it",
-                      name, compute_capability, best->architecture));
     wanted.push_back(best);
   }
   std::vector<PtxText> texts;
   for (const FatBinaryEntry* const entry : wanted) {
     Result<std::string> text = read.value().text(*entry);
     if (!text.ok()) return text.faults();
+    if (is_device_runtime(text.value())) continue;
+    if (entry->architecture > compute_capability)
+      Shortcomings::instance().note(
+          "machine code for this GPU",
+          fmt::format(
+              "{}: its machine code for this GPU (sm_{}) cannot be run here; its PTX for sm_{} stands in",
+              name, compute_capability, entry->architecture));
     texts.push_back({std::move(text.value()), entry->source.empty() ? name : std::string(entry->source)});
   }
   return texts;
@@ -147,11 +156,18 @@ Result<std::vector<PtxText>> texts_to_link(std::string_view bytes, unsigned comp
   const auto all = fat_binaries_of(bytes, name);
   if (!all.ok()) return all.faults();
   if (all.value().empty()) return Diagnostic::about(name, "there is no code for GPUs in it");
+  // Some parts have none and are needed by nobody, such as the stub of what nvcc has linked. Of another part,
+  // what lacks is named when the rest is linked.
+  Diagnostics lacking;
   for (const std::string_view fat_binary : all.value()) {
     Result<std::vector<PtxText>> more = texts_in(fat_binary, compute_capability, name);
-    if (!more.ok()) return more.faults();
+    if (!more.ok()) {
+      lacking = more.faults();
+      continue;
+    }
     for (PtxText& text : more.value()) texts.push_back(std::move(text));
   }
+  if (texts.empty()) return lacking;
   return texts;
 }
 

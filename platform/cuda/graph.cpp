@@ -47,6 +47,32 @@ std::shared_ptr<GraphExec::Steps> steps_of(const Graph& graph,
   return steps;
 }
 
+bool have_conditions(const GraphExec::Steps& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const GraphExec::Step& step) {
+    return step.condition != nullptr || (step.child != nullptr && have_conditions(*step.child));
+  });
+}
+
+/// Whether launches of one may take the work of the other.
+bool are_alike(const GraphExec::Steps& a, const GraphExec::Steps& b);
+
+bool are_alike(const GraphExec::Step& a, const GraphExec::Step& b) {
+  if (a.kind != b.kind || a.after != b.after || a.choice != b.choice || a.condition != b.condition ||
+      a.bodies.size() != b.bodies.size() || (a.child == nullptr) != (b.child == nullptr))
+    return false;
+  if (a.child != nullptr && !are_alike(*a.child, *b.child)) return false;
+  for (std::size_t n = 0; n < a.bodies.size(); ++n)
+    if (!are_alike(*a.bodies[n], *b.bodies[n])) return false;
+  return true;
+}
+
+bool are_alike(const GraphExec::Steps& a, const GraphExec::Steps& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t n = 0; n < a.size(); ++n)
+    if (!are_alike(a[n], b[n])) return false;
+  return true;
+}
+
 }  // namespace
 
 Graph::Graph() {
@@ -118,7 +144,32 @@ std::shared_ptr<const Condition> Graph::condition_of(std::uint64_t address) {
 
 bool Graph::has_conditions() const {
   return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
-    return node->condition != nullptr || (node->child != nullptr && node->child->has_conditions());
+    return node->condition != nullptr || (node->child != nullptr && node->child->has_conditions()) ||
+           (node->steps != nullptr &&
+            have_conditions(*std::static_pointer_cast<const GraphExec::Steps>(node->steps)));
+  });
+}
+
+bool Graph::can_be_launched() const {
+  if (in_order().empty() && !nodes_.empty()) return false;
+  return std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+    if (node->child != nullptr && !node->child->can_be_launched()) return false;
+    return std::all_of(node->bodies.begin(), node->bodies.end(),
+                       [](const auto& body) { return body->can_be_launched() && body->fits_a_body(); });
+  });
+}
+
+bool Graph::fits_a_body() const {
+  return std::all_of(nodes_.begin(), nodes_.end(), [](const auto& node) {
+    switch (node->kind) {
+      case GraphNode::Kind::kernel:
+      case GraphNode::Kind::copy:
+      case GraphNode::Kind::fill:
+      case GraphNode::Kind::empty:
+      case GraphNode::Kind::conditional: return true;
+      case GraphNode::Kind::child: return node->child == nullptr || node->child->fits_a_body();
+      default: return false;
+    }
   });
 }
 
@@ -183,8 +234,7 @@ const GraphNode* GraphExec::update(const Graph& graph, bool& same_shape) {
   if (!same_shape) return nullptr;
   const auto changed = steps_of(graph, nullptr);
   for (std::size_t n = 0; n < order.size(); ++n) {
-    const Step &mine = (*steps_)[n], &theirs = (*changed)[n];
-    same_shape = mine.kind == theirs.kind && mine.after == theirs.after;
+    same_shape = are_alike((*steps_)[n], (*changed)[n]);
     if (!same_shape) return order[n];
   }
   for (std::size_t n = 0; n < order.size(); ++n) by_node_[order[n]->number] = n;

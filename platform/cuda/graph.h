@@ -84,6 +84,9 @@ class Graph {
   [[nodiscard]] static std::shared_ptr<const Condition> condition_of(std::uint64_t address);
   /// Whether it, or a graph inside it, has conditional nodes: there are no copies of such graphs.
   [[nodiscard]] bool has_conditions() const;
+  /// Whether it can be launched: no nodes wait for each other, here and in graphs inside it, and the bodies
+  /// of conditional nodes have what they may have (CUDA Runtime API, "cudaConditionalNodeParams").
+  [[nodiscard]] bool can_be_launched() const;
   [[nodiscard]] const std::vector<std::unique_ptr<GraphNode>>& nodes() const { return nodes_; }
   /// Each node behind all that it waits for. Empty of a graph that has nodes: some wait for each other.
   [[nodiscard]] std::vector<GraphNode*> in_order() const;
@@ -91,6 +94,8 @@ class Graph {
   [[nodiscard]] std::unique_ptr<Graph> clone() const;
 
  private:
+  [[nodiscard]] bool fits_a_body() const;
+
   std::vector<std::unique_ptr<GraphNode>> nodes_;  ///< as they were added
   std::vector<std::shared_ptr<const Condition>> conditions_;
 };

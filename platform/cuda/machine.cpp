@@ -160,7 +160,7 @@ Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32
   };
   take();
   if (address == 0) {
-    wait(executor_.last());  // for what is given back in the order of a stream
+    wait_for_all();  // for what is given back in the order of a stream
     take();
   }
   if (address == 0) {
@@ -239,7 +239,7 @@ Status Machine::allocate_in_graph(Graph& graph, const std::vector<GraphNode*>& a
 std::uint64_t Machine::graph_bytes(unsigned device) const {
   std::uint64_t bytes = 0;
   for (const auto& [address, a] : allocations_.all())
-    if (a.of_graph && a.device == device) bytes += a.bytes;
+    if (a.of_graph && !a.is_condition && a.device == device) bytes += a.bytes;
   return bytes;
 }
 
@@ -260,7 +260,8 @@ Status Machine::add_condition(Graph& graph, unsigned device, std::optional<std::
   if (s != Status::success) return s;
   {
     const std::lock_guard lock(mutex_);
-    allocations_.find(address)->of_graph = true;
+    Allocation& a = *allocations_.find(address);
+    a.of_graph = a.is_condition = true;
   }
   const std::uint32_t value = initial.value_or(0);
   {
@@ -339,11 +340,12 @@ Status Machine::reset(unsigned device) {
   arrays_->reset(device);
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
-  fault_ = Status::success;
+  if (fault_device_ == device) fault_ = Status::success;
   std::vector<Allocation> all;
   for (const auto& [address, a] : allocations_.all()) all.push_back(a);
   for (const Allocation& a : all) {
-    if (a.device != device || a.of_module || a.of_graph || a.mapped) continue;
+    // CUDA Runtime API, "cudaDeviceReset": memory that was allocated in the order of streams stays.
+    if (a.device != device || a.of_module || a.of_graph || a.mapped || a.pool != nullptr) continue;
     allocations_.remove(a.address);
     if (a.registered) {
       platform_.unshare(a.address / kPage * kPage);
@@ -351,8 +353,8 @@ Status Machine::reset(unsigned device) {
       platform_.free(a.address);
     }
   }
-  for (const auto& [handle, pool] : pools_)
-    if (pool->device == device) pool->used = 0;
+  prints_.erase(device);
+  allocates_.erase(device);
   for (const auto& library : libraries_)
     if (const auto module = library->on_device.find(device); module != library->on_device.end())
       module->second->renew_variables();
@@ -360,18 +362,20 @@ Status Machine::reset(unsigned device) {
 }
 
 Status Machine::set_limit(int limit, std::uint64_t value) {
-  constexpr int kPrintf = 1, kHeap = 2;
+  constexpr int kPrintf = 1, kHeap = 2, kLaunches = 4;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
   const auto found = limits_.find(limit);
   if (found == limits_.end()) return Status::unsupported_limit;
   if (value == found->second) return Status::success;
-  if (limit == kPrintf || limit == kHeap) {
-    const bool is_used = limit == kPrintf ? prints_ : allocates_;
-    if (is_used) return Status::invalid_value;
-    DeviceMemorySizes sizes = sizes_of_device_memory();
-    (limit == kPrintf ? sizes.printf_bytes : sizes.heap_bytes) = (value + 15) / 16 * 16;
-    if (!device_memory_.resize(sizes, platform_)) return Status::memory_allocation;
+  if (limit == kPrintf || limit == kHeap || limit == kLaunches) {
+    if ((limit == kPrintf && !prints_.empty()) || (limit == kHeap && !allocates_.empty()))
+      return Status::invalid_value;
+    if (value > config_.vidmem_bytes) return Status::memory_allocation;
+    const std::uint64_t before = std::exchange(found->second, value);
+    if (device_memory_.resize(sizes_of_device_memory(), platform_)) return Status::success;
+    found->second = before;
+    return Status::memory_allocation;
   }
   found->second = value;
   return Status::success;
@@ -381,6 +385,7 @@ DeviceMemorySizes Machine::sizes_of_device_memory() const {
   DeviceMemorySizes sizes;
   sizes.printf_bytes = (limits_.at(1) + 15) / 16 * 16;
   sizes.heap_bytes = (limits_.at(2) + 15) / 16 * 16;
+  sizes.launches = limits_.at(4);
   return sizes;
 }
 
@@ -467,6 +472,7 @@ bool Machine::is_mapped(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void Machine::leave_in_l2(std::uint64_t address, std::uint64_t bytes) {
+  if (grid_runs_) return;
   for (unsigned device = 0; device < devices(); ++device) platform_.leave_in_l2(address, bytes, device);
 }
 
@@ -508,9 +514,12 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
       }
     }
   }
-  if (to_device)
+  if (to_device && c.bytes() == to_bytes) {
+    leave_in_l2(c.to, to_bytes);
+  } else if (to_device) {
     for (std::uint64_t n = 0; n < c.depth * c.height; ++n)
       leave_in_l2(c.to + n / c.height * c.to_slice_pitch + n % c.height * c.to_pitch, c.width);
+  }
   Done done;
   done.engine = c.kind == CopyKind::host_to_device                     ? Engine::copy_in
                 : c.kind == CopyKind::device_to_host || c.between_gpus ? Engine::copy_out
@@ -565,8 +574,9 @@ Machine::Done Machine::perform_fill(const FillRequest& f) {
       }
       filled += part;
     }
-    leave_in_l2(f.to + row * f.pitch, row_bytes);
+    if (f.height > 1 && f.pitch != row_bytes) leave_in_l2(f.to + row * f.pitch, row_bytes);
   }
+  if (f.height == 1 || f.pitch == row_bytes) leave_in_l2(f.to, row_bytes * f.height);
   Done done;
   done.engine = Engine::within;
   done.duration_ns = copy_ns(CopyKind::device_to_device, row_bytes * f.height) / 2;
@@ -574,7 +584,8 @@ Machine::Done Machine::perform_fill(const FillRequest& f) {
   return done;
 }
 
-Status Machine::register_host(std::uint64_t address, std::uint64_t bytes, std::uint32_t flags) {
+Status Machine::register_host(std::uint64_t address, std::uint64_t bytes, std::uint32_t flags,
+                              unsigned device) {
   if (address == 0 || bytes == 0) return Status::invalid_value;
   const std::uint64_t first = address / kPage * kPage;
   const std::uint64_t pages = (address + bytes - first + kPage - 1) / kPage * kPage;
@@ -600,6 +611,7 @@ Status Machine::register_host(std::uint64_t address, std::uint64_t bytes, std::u
   a.address = address;
   a.bytes = bytes;
   a.kind = Allocation::Kind::host;
+  a.device = device;
   a.flags = flags;
   a.registered = true;
   const std::lock_guard lock(mutex_);
@@ -613,7 +625,7 @@ Status Machine::unregister_host(std::uint64_t address) {
     const Allocation* const a = allocations_.find(address);
     if (a == nullptr || a->address != address || !a->registered) return Status::host_memory_not_registered;
   }
-  const Status waited = wait(executor_.last());
+  const Status waited = wait_for_all();
   if (waited == Status::not_permitted) return waited;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
@@ -801,6 +813,7 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
   if (grid.parameters.size() < grid.entry->parameter_bytes) return Status::invalid_value;
   const bool has_cluster =
       request.shape.cluster.count() > 1 || grid.entry->required_cluster || grid.entry->needs_cluster;
+  note_use(*grid.module, device);
   if (!request.shape.cooperative && !has_cluster) return Status::success;
   // Whether all its blocks fit at once takes a kernel to say.
   const Executor::Shared::Hold hold(platform_use_);
@@ -813,14 +826,13 @@ Status Machine::launch(const GridRequest& request, Stream& stream) {
   if (const Status s = fault(); s != Status::success) return s;
   Grid grid;
   if (const Status s = prepare(request, stream.device, grid); s != Status::success) return s;
-  note_use(*grid.module);
   return issue(std::move(grid), stream, true);
 }
 
-void Machine::note_use(const ModuleOnDevice& module) {
+void Machine::note_use(const ModuleOnDevice& module, unsigned device) {
   const std::lock_guard lock(mutex_);
-  prints_ |= module.uses(DeviceMemory::Part::ring);
-  allocates_ |= module.uses(DeviceMemory::Part::heap);
+  if (module.uses(DeviceMemory::Part::ring)) prints_.insert(device);
+  if (module.uses(DeviceMemory::Part::heap)) allocates_.insert(device);
 }
 
 Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {
@@ -859,6 +871,7 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   Done done;
   done.engine = Engine::compute;
   if (fault() != Status::success) return done;
+  device_in_turn_ = grid.device;
   Executor::Shared::Hold hold(platform_use_);
   std::unique_ptr<Kernel> kernel;
   if (const Status s = make_kernel(grid, kernel); s != Status::success) {
@@ -880,9 +893,11 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   platform_.begin_run();
   platform_.on_progress(kPause, [&](double) {
     hold.let_others();
+    hold.without([&] { executor_.do_short(); });
     return !executor_.stopping();
   });
   LaunchResult result;
+  grid_runs_ = true;
   try {
     result = platform_.launch({GridLaunch{kernel.get(), grid.device, true}});
   } catch (const InputError& error) {
@@ -892,12 +907,15 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   kernel_ = std::move(kernel);
   take_printed();
   if (result.outcome == RunOutcome::quiescent && platform_.faults().empty()) {
-    LaunchedGrids launched(platform_, device_memory_, grids_, kernel_, [this](const std::string& why) {
-      if (!why.empty()) tell("a launch from the device failed: " + why);
-      take_printed();
-    });
+    LaunchedGrids launched(platform_, device_memory_, grids_, kernel_,
+                           [this](const std::string& why, bool faults) {
+                             if (!why.empty()) tell("a launch from the device failed: " + why);
+                             if (faults) set_fault(Status::illegal_address);
+                             take_printed();
+                           });
     launched.run(grid.device, grid.module->program(), result);
   }
+  grid_runs_ = false;
   note_faults(grid.entry->name, result);
   done.duration_ns = platform_.time_ns(result.cycles);
   done.record = WorkRecord{grid.entry->name, true, grid.device, {}, result.cycles, 0, timed, {}};
@@ -947,9 +965,17 @@ void Machine::note_faults(const std::string& kernel, const LaunchResult& result)
 
 // ---- Streams and events
 
+void Machine::wait_for_room(const Stream& stream) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stream.capture != nullptr) return;  // nothing is queued
+  }
+  executor_.wait_for_room();
+}
+
 Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
   if (!asynchronous && executor_.is_own_thread()) return Status::not_permitted;
-  executor_.wait_for_room();
+  wait_for_room(stream);
   Executor::Ticket ticket = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -962,8 +988,10 @@ Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
     const std::shared_ptr<Event> recorded = record == nullptr ? nullptr : record->event;
     const double asked_ns = schedule_.host_now();
     const StreamId id = stream.id;
+    Executor::Turn turn = turn_of(stream);
+    turn.is_short = is_short(operation);
     ticket = executor_.submit(
-        [this, id, asked_ns, operation = std::move(operation)] { do_next(operation, id, asked_ns); });
+        [this, id, asked_ns, operation = std::move(operation)] { do_next(operation, id, asked_ns); }, turn);
     stream.last = ticket;
     if (recorded != nullptr) recorded->last = ticket;
   }
@@ -1016,6 +1044,30 @@ Status Machine::wait(Executor::Ticket ticket) {
   return fault();
 }
 
+Status Machine::wait_for_all() {
+  if (executor_.is_own_thread()) return Status::not_permitted;
+  const bool is_done = executor_.wait_for_all();
+  show_printed();
+  if (!is_done) return Status::cudart_unloading;
+  return fault();
+}
+
+Executor::Turn Machine::turn_of(const Stream& stream) const {
+  Executor::Turn turn;
+  turn.stream = static_cast<std::uint64_t>(stream.id);
+  turn.device = stream.device;
+  turn.legacy = &stream == legacy_[stream.device];
+  turn.blocking = stream.blocking;
+  return turn;
+}
+
+bool Machine::is_short(const Operation& operation) const {
+  if (const auto* const awaited = std::get_if<WaitForEvent>(&operation))
+    return executor_.is_done(awaited->event->last);
+  if (const auto* const call = std::get_if<HostCall>(&operation)) return !call->waits;
+  return !std::holds_alternative<Grid>(operation) && !std::holds_alternative<FreeMemory>(operation);
+}
+
 Stream& Machine::add_stream(unsigned device, bool blocking, int priority) {
   const std::lock_guard lock(mutex_);
   auto stream = std::make_shared<Stream>();
@@ -1037,14 +1089,17 @@ void Machine::remove_stream(Stream& stream) {
   const StreamId id = stream.id;
   std::shared_ptr<Stream> removed;  // what its capture holds goes without the lock
   const std::lock_guard lock(mutex_);
+  const Executor::Turn turn = turn_of(stream);
   if (const auto found = streams_.find(&stream); found != streams_.end()) {
     removed = std::move(found->second);
     streams_.erase(found);
   }
-  executor_.submit([this, id] {
-    const std::lock_guard own(mutex_);
-    schedule_.remove_stream(id);
-  });
+  executor_.submit(
+      [this, id] {
+        const std::lock_guard own(mutex_);
+        schedule_.remove_stream(id);
+      },
+      turn);
 }
 
 Event& Machine::add_event(bool timed) {
@@ -1173,7 +1228,7 @@ Status Machine::synchronize(Stream& stream) {
 }
 
 Status Machine::synchronize(unsigned device) {
-  const Status status = wait(executor_.last());
+  const Status status = wait_for_all();
   const std::lock_guard lock(mutex_);
   schedule_.host_waits(schedule_.device_done(device));
   return status;
@@ -1294,7 +1349,7 @@ void Machine::set_conditions(const GraphExec::Steps& steps) {
 Status Machine::launch(const GraphExec& exec, Stream& stream) {
   show_printed();
   if (const Status s = fault(); s != Status::success) return s;
-  executor_.wait_for_room();
+  wait_for_room(stream);
   const std::lock_guard lock(mutex_);
   if (stream.capture != nullptr) {
     GraphNode& node = stream.capture->graph->add(GraphNode::Kind::child, Nothing{}, stream.frontier);
@@ -1303,8 +1358,8 @@ Status Machine::launch(const GraphExec& exec, Stream& stream) {
     return Status::success;
   }
   const double asked_ns = schedule_.host_now();
-  stream.last =
-      executor_.submit([this, steps = exec.steps(), id = stream.id, device = stream.device, asked_ns] {
+  stream.last = executor_.submit(
+      [this, steps = exec.steps(), id = stream.id, device = stream.device, asked_ns] {
         const double begin = do_next(Nothing{}, id, asked_ns).end_ns;
         set_conditions(*steps);
         const Span span = do_steps(*steps, device, begin);
@@ -1313,7 +1368,8 @@ Status Machine::launch(const GraphExec& exec, Stream& stream) {
           schedule_.wait(id, span.end_ns);
         }
         do_next(Nothing{}, id, asked_ns);
-      });
+      },
+      turn_of(stream));
   note_records(*exec.steps(), stream.last);
   return Status::success;
 }
@@ -1378,7 +1434,9 @@ Status Machine::fault() {
 
 void Machine::set_fault(Status status) {
   const std::lock_guard lock(mutex_);
-  if (fault_ == Status::success) fault_ = status;
+  if (fault_ != Status::success) return;
+  fault_ = status;
+  fault_device_ = device_in_turn_;
 }
 
 std::vector<WorkRecord> Machine::finish() {

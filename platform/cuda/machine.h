@@ -134,7 +134,7 @@ class Machine {
   [[nodiscard]] Pool& pool_of(unsigned device);
   void set_pool(unsigned device, Pool& pool);
   /// Memory of the program, which GPUs reach at the same address until it is given back.
-  Status register_host(std::uint64_t address, std::uint64_t bytes, std::uint32_t flags);
+  Status register_host(std::uint64_t address, std::uint64_t bytes, std::uint32_t flags, unsigned device);
   Status unregister_host(std::uint64_t address);
   /// In a child of the process, which has no GPUs: memory that was registered is its own.
   void after_fork();
@@ -241,6 +241,8 @@ class Machine {
     double duration_ns = 0;
     std::optional<WorkRecord> record;
   };
+  /// Waits while too much is queued. What is captured is not.
+  void wait_for_room(const Stream& stream);
   /// Has a stream do it, or takes it into a graph.
   Status issue(Operation operation, Stream& stream, bool asynchronous);
   /// Does it, on the executor's thread.
@@ -260,9 +262,14 @@ class Machine {
   /// Gives the conditions of a graph, and of those inside it, the values that its launches begin with.
   void set_conditions(const GraphExec::Steps& steps);
   Status wait(Executor::Ticket ticket);
+  /// For all that was asked for so far.
+  Status wait_for_all();
+  /// Pre of both: mutex_ is held.
+  [[nodiscard]] Executor::Turn turn_of(const Stream& stream) const;
+  [[nodiscard]] bool is_short(const Operation& operation) const;
   [[nodiscard]] double copy_ns(CopyKind kind, std::uint64_t bytes) const;
   /// A grid of the module is asked for: what it has of the device library stays as large as it is.
-  void note_use(const ModuleOnDevice& module);
+  void note_use(const ModuleOnDevice& module, unsigned device);
   /// Pre: mutex_ is held.
   [[nodiscard]] DeviceMemorySizes sizes_of_device_memory() const;
   /// Pre: mutex_ is held.
@@ -291,6 +298,8 @@ class Machine {
   std::unique_ptr<Kernel> kernel_;  ///< the last one, whose program SMs keep until the next starts
   CounterTable table_;              ///< likewise
   bool loose_ = false;              ///< likewise: grids run loosely timed
+  unsigned device_in_turn_ = 0;     ///< likewise: of the last grid
+  bool grid_runs_ = false;          ///< likewise: what is done meanwhile leaves the caches alone
   std::uint64_t grids_ = 0;
   std::map<unsigned, std::uint64_t> workspaces_;  ///< of cooperative grids, by device
 
@@ -310,10 +319,11 @@ class Machine {
   std::map<int, std::uint64_t> limits_{{0, 1024}, {1, 1U << 20U}, {2, 8U << 20U}, {3, 2},
                                        {4, 2048}, {5, 64},        {6, 0}};
   std::map<unsigned, std::uint64_t> most_graph_bytes_;  ///< by device
-  bool prints_ = false, allocates_ = false;  ///< grids that were asked for may print, and use the heap
-  std::vector<Stream*> legacy_;              ///< by device
+  std::set<unsigned> prints_, allocates_;               ///< devices whose grids may have
+  std::vector<Stream*> legacy_;                         ///< by device
   std::uint64_t streams_made_ = 0;
   Status fault_ = Status::success;
+  unsigned fault_device_ = 0;  ///< whose it is
   std::set<std::string> told_;
   std::string printed_;  ///< by kernels, and not shown yet
   std::vector<WorkRecord> records_;

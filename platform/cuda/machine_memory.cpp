@@ -73,7 +73,7 @@ Status Machine::map_block(std::uint64_t address, std::uint64_t bytes, std::uint6
 
 Status Machine::unmap_blocks(std::uint64_t address, std::uint64_t bytes) {
   // Nothing that was asked for may use it any more.
-  const Status waited = wait(executor_.last());
+  const Status waited = wait_for_all();
   if (waited == Status::not_permitted) return waited;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
@@ -94,7 +94,7 @@ Status Machine::unmap_blocks(std::uint64_t address, std::uint64_t bytes) {
 }
 
 Status Machine::set_access(std::uint64_t address, std::uint64_t bytes, unsigned device, unsigned access) {
-  const Status waited = wait(executor_.last());
+  const Status waited = wait_for_all();
   if (waited != Status::success) return waited;
   const Executor::Shared::Hold hold(platform_use_);
   std::optional<std::vector<std::uint64_t>> found;
@@ -195,7 +195,7 @@ Status Machine::wait_for_value(std::uint64_t address, unsigned bytes,
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   };
-  return call(wait, stream);
+  return issue(HostCall{wait, true}, stream, true);
 }
 
 }  // namespace warpline::cuda

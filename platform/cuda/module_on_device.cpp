@@ -77,7 +77,10 @@ std::optional<Diagnostic> ModuleOnDevice::lay(const std::string& name, const Pla
   for (const auto& [variable, at] : in_bank) addresses_[variable] = constants_ + (at - bank);
   for (const programs::Variable& v : program_->variables()) {
     if (!is_placed(v) || memory.variable(v.name, gpu_)) continue;
-    if (!fill_given && given.count(v.name) != 0) continue;
+    if (!fill_given && given.count(v.name) != 0) {
+      of_others_.insert(v.name);
+      continue;
+    }
     const std::vector<std::uint8_t> bytes = program_->initial_bytes(v.name);
     platform_.write(addresses_.at(v.name), bytes.data(), bytes.size());
   }
@@ -123,11 +126,14 @@ bool ModuleOnDevice::uses(DeviceMemory::Part part) const {
 }
 
 void ModuleOnDevice::renew_variables() {
+  // The library's begin with where their memory lies, and how large it is.
+  constexpr std::size_t kPlace = 16;
   for (const programs::Variable& v : program_->variables()) {
     const auto found = addresses_.find(v.name);
-    if (found == addresses_.end() || is_shared_by_modules(v.name)) continue;
+    if (found == addresses_.end() || of_others_.count(v.name) != 0) continue;
     const std::vector<std::uint8_t> bytes = program_->initial_bytes(v.name);
-    platform_.write(found->second, bytes.data(), bytes.size());
+    const std::size_t kept = is_shared_by_modules(v.name) ? std::min(kPlace, bytes.size()) : 0;
+    platform_.write(found->second + kept, bytes.data() + kept, bytes.size() - kept);
   }
 }
 

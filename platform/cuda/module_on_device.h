@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,7 +59,8 @@ class ModuleOnDevice {
   void lay_constants();
   /// Whether it has a part of the device library.
   [[nodiscard]] bool uses(DeviceMemory::Part part) const;
-  /// Gives its variables the values that they began with, but those that all modules share.
+  /// Gives its variables the values that they began with, but those that another GPU's module has filled. The
+  /// device library's memory is as new. Pre: no grid of the GPU is under way.
   void renew_variables();
 
  private:
@@ -71,6 +73,7 @@ class ModuleOnDevice {
   GpuPlatform& platform_;
   unsigned gpu_;
   std::map<std::string, std::uint64_t> addresses_;  ///< of variables: global, or of constants in memory
+  std::set<std::string> of_others_;                 ///< variables that were given, and filled before
   std::vector<std::uint64_t> allocated_;
   std::uint64_t constants_ = 0;  ///< where they lie in memory; 0: there are none
   std::uint64_t constant_bytes_ = 0;

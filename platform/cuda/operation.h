@@ -121,6 +121,7 @@ struct Grid {
 /// A function of the program.
 struct HostCall {
   std::function<void()> function;
+  bool waits = false;  ///< for what other work or the host does
 };
 
 struct RecordEvent {

@@ -154,7 +154,7 @@ Function* Process::function_of(const void* stub_or_handle) {
 
 Status Process::variable_of(const void* variable, unsigned device, ModuleOnDevice::Variable& out) {
   Machine* const machine = this->machine();
-  if (machine == nullptr) return Status::no_device;
+  if (machine == nullptr) return why_no_machine();
   Library* library = nullptr;
   std::string name;
   {

@@ -100,9 +100,14 @@ class Reader {
     const auto strings = section(header, s.sh_link);
     return part(bytes_, strings.sh_offset, strings.sh_size);
   }
+  /// Empty: it has none that can be read.
   [[nodiscard]] std::string_view name_of(const Elf64_Ehdr& header, const Elf64_Shdr& s) const {
-    const auto names = section(header, header.e_shstrndx);
-    return text(part(bytes_, names.sh_offset, names.sh_size), s.sh_name);
+    try {
+      const auto names = section(header, header.e_shstrndx);
+      return text(part(bytes_, names.sh_offset, names.sh_size), s.sh_name);
+    } catch (const Damaged&) {
+      return {};
+    }
   }
   void read_needed(const Elf64_Ehdr& header, const Elf64_Shdr& s) {
     const std::string_view strings = strings_of(header, s);

@@ -19,6 +19,7 @@ constexpr const char* kHeapVariable = "__warpline_heap";
 constexpr const char* kLaunchesVariable = "__warpline_launches";
 constexpr const char* kRingName = "the ring of printf";
 constexpr const char* kHeapName = "the heap of malloc";
+constexpr const char* kLaunchesName = "the launches from the device";
 
 /// As the device library declares them.
 struct Ring {
@@ -234,6 +235,13 @@ std::uint64_t reserve(GpuPlatform& platform, std::map<unsigned, std::uint64_t>& 
   return base;
 }
 
+/// Slots for launches: as many as are asked for, and more where that is a small part of the GPU's memory.
+std::uint64_t slots_for(const DeviceMemorySizes& sizes, const GpuPlatform& platform) {
+  constexpr std::uint64_t kShare = 64;
+  const std::uint64_t small = platform.config().vidmem_bytes / kShare / sizeof(device::LaunchSlot);
+  return std::max(sizes.launches, std::clamp<std::uint64_t>(small, device::kFewestSlots, device::kMostSlots));
+}
+
 }  // namespace
 
 bool is_shared_by_modules(const std::string& variable) {
@@ -269,12 +277,9 @@ std::optional<DeviceMemory::Misfit> DeviceMemory::set_up(
   }
   if (const auto variable = missing(kLaunchesVariable, launches_)) {
     Launches queue;
-    constexpr std::uint64_t kShare = 64;  // of the GPU's memory, at most one part in so many
-    queue.slots =
-        std::clamp<std::uint64_t>(platform.config().vidmem_bytes / kShare / sizeof(device::LaunchSlot),
-                                  device::kFewestSlots, device::kMostSlots);
+    queue.slots = slots_for(sizes, platform);
     const std::uint64_t bytes = queue.slots * sizeof(device::LaunchSlot);
-    queue.base = reserve(platform, launches_, *variable, gpu, bytes, "the launches from the device");
+    queue.base = reserve(platform, launches_, *variable, gpu, bytes, kLaunchesName);
     if (queue.base == 0) return misfit("room for launches from the device", "heap_bytes", bytes);
     write(*variable, queue);
   }
@@ -286,22 +291,39 @@ const char* DeviceMemory::variable_of(Part part) {
 }
 
 bool DeviceMemory::resize(const DeviceMemorySizes& sizes, GpuPlatform& platform) {
-  const auto renew = [&platform](const auto& places, const char* name, std::uint64_t bytes, auto start) {
+  // All of one kind, or none: what was made anew goes back where another one does not fit.
+  struct Made {
+    std::uint64_t variable, base;
+  };
+  const auto renew = [&platform](const std::map<unsigned, std::uint64_t>& places, const char* name,
+                                 auto start, auto count, std::uint64_t wanted, std::uint64_t unit) {
+    using Start = decltype(start);
+    std::vector<Made> made;
     for (const auto& [gpu, variable] : places) {
       platform.read(variable, &start, sizeof start);
-      if (start.bytes == bytes) continue;
-      const std::uint64_t base = platform.allocate("", bytes, Aperture::vidmem, gpu);
-      if (base == 0) return false;
+      if (start.*count == wanted) continue;
+      const std::uint64_t base = platform.allocate("", wanted * unit, Aperture::vidmem, gpu);
+      if (base == 0) {
+        for (const Made& m : made) platform.free(m.base);
+        return false;
+      }
       platform.name_memory(base, name);
+      made.push_back({variable, base});
+    }
+    for (const Made& m : made) {
+      platform.read(m.variable, &start, sizeof start);
       platform.free(start.base);
-      start.base = base;
-      start.bytes = bytes;
-      platform.write(variable, &start, sizeof start);
+      Start fresh = start;
+      fresh.base = m.base;
+      fresh.*count = wanted;
+      platform.write(m.variable, &fresh, sizeof fresh);
     }
     return true;
   };
-  return renew(rings_, kRingName, sizes.printf_bytes, Ring()) &&
-         renew(heaps_, kHeapName, sizes.heap_bytes, HeapStart());
+  return renew(rings_, kRingName, Ring(), &Ring::bytes, sizes.printf_bytes, 1) &&
+         renew(heaps_, kHeapName, HeapStart(), &HeapStart::bytes, sizes.heap_bytes, 1) &&
+         renew(launches_, kLaunchesName, Launches(), &Launches::slots, slots_for(sizes, platform),
+               sizeof(device::LaunchSlot));
 }
 
 std::optional<std::uint64_t> DeviceMemory::variable(const std::string& name, unsigned gpu) const {

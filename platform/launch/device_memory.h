@@ -18,7 +18,7 @@ struct PrintedText {
 
 /// A grid that a kernel has launched.
 struct DeviceLaunch {
-  std::uint64_t kernel = 0;  ///< a program's pointer to it; device::kNoKernel: it is a copy or fill
+  std::uint64_t kernel = 0;  ///< a program's pointer to it; device::kCopy: it is a copy or fill
   Dim3 grid, block;
   std::uint32_t shared_bytes = 0;
   bool tail = false;  ///< after the grid that launches it, and all others of that, are complete
@@ -42,8 +42,8 @@ class DeviceMemory {
   enum class Part : std::uint8_t { ring, heap };
   /// The variable by which modules have a part of it.
   [[nodiscard]] static const char* variable_of(Part part);
-  /// Makes the rings and heaps that there are anew if they are to be of another size. False: one does not
-  /// fit, and stays as it was. Pre: no grid has used them.
+  /// Makes the rings and heaps that there are anew if they are to be of another size, and the room for
+  /// launches. False: one does not fit, and stays as it was. Pre: no grid has used those that change.
   bool resize(const DeviceMemorySizes& sizes, GpuPlatform& platform);
   /// Where on a GPU the variable of the library lies that all modules share; nothing: it is no such variable,
   /// or no module has brought it yet.

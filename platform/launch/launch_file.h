@@ -128,6 +128,7 @@ struct DeviceAddress {
 struct DeviceMemorySizes {
   std::uint64_t printf_bytes = 1U << 20U;  ///< of the ring that printf writes to, a multiple of 8
   std::uint64_t heap_bytes = 8U << 20U;    ///< of the heap of malloc, a multiple of 16
+  std::uint64_t launches = 2048;           ///< that one grid can ask for, at least
 };
 
 /// One grid.

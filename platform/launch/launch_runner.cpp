@@ -286,7 +286,7 @@ class LaunchRunner::State::Run {
     for (std::size_t n = 0; n < grids.size(); ++n)
       if (const Launch& l = loaded.file.launches[step.launch + n]; !l.generator) modules[l.gpu] = l.module;
     LaunchedGrids launched{platform_, state_.states[step.file]->device_memory, state_.grids_made, launched_,
-                           [this, &step](const std::string& why) {
+                           [this, &step](const std::string& why, bool) {
                              if (why.empty()) return take_printed(step);
                              note({{"a launch from the device", "a launch from the device failed: " + why}});
                            }};

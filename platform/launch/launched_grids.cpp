@@ -18,13 +18,14 @@ void LaunchedGrids::run(unsigned gpu, programs::Module& module, std::uint32_t de
   std::stable_partition(launched.begin(), launched.end(), [](const DeviceLaunch& l) { return !l.tail; });
   for (const DeviceLaunch& l : launched) {
     std::string why;
-    if (l.kernel == device::kNoKernel) {
-      told_(copy(l, gpu));
+    if (l.kernel == device::kCopy) {
+      why = copy(l, gpu);
+      told_(why, !why.empty());
       continue;
     }
     std::unique_ptr<Kernel> kernel = kernel_of(module, l, gpu, why);
     if (kernel == nullptr) {
-      told_(why);
+      told_(why, false);
       continue;
     }
     platform_.load(kernel->info(), gpu);
@@ -34,7 +35,7 @@ void LaunchedGrids::run(unsigned gpu, programs::Module& module, std::uint32_t de
     result.cycles += own.cycles;
     result.outcome = own.outcome;
     result.standstill = std::move(own.standstill);
-    told_({});
+    told_({}, false);
     if (result.outcome == RunOutcome::quiescent) run(gpu, module, depth + 1, result);
     if (result.outcome != RunOutcome::quiescent) return;
   }
@@ -45,23 +46,32 @@ std::string LaunchedGrids::copy(const DeviceLaunch& l, unsigned gpu) {
   device::LaunchedCopy c;
   std::memcpy(&c, l.parameters.data(), sizeof c);
   // Whether all of a row is memory of this GPU's programs.
-  const auto lacks = [&](std::uint64_t address) {
+  const auto is_mapped = [&](std::uint64_t address) {
     std::uint64_t left = c.width;
     while (left != 0 && platform_.physical_of(address, gpu)) {
       const std::uint64_t part = platform_.memory().contiguous(address, left);
       address += part;
       left -= part;
     }
-    return left != 0;
+    return left == 0;
   };
-  std::vector<std::uint8_t> row(c.width, static_cast<std::uint8_t>(c.value));
+  constexpr std::uint64_t kMostRows = std::uint64_t{1} << 32U, kAtOnce = std::uint64_t{1} << 20U;
+  if (c.height > kMostRows || c.depth > kMostRows / c.height)
+    return "a kernel asks for a copy of too many rows";
+  std::vector<std::uint8_t> bytes(std::min<std::uint64_t>(c.width, kAtOnce),
+                                  static_cast<std::uint8_t>(c.value));
   for (std::uint64_t n = 0; n < c.height * c.depth; ++n) {
     const std::uint64_t to = c.to + n / c.height * c.to_slice + n % c.height * c.to_pitch;
     const std::uint64_t from = c.from + n / c.height * c.from_slice + n % c.height * c.from_pitch;
     for (const std::uint64_t address : {c.fills != 0 ? to : from, to})
-      if (lacks(address)) return hexadecimal(address) + ": copied by a kernel, and no memory of the GPU";
-    if (c.fills == 0) platform_.read(from, row.data(), row.size());
-    platform_.write(to, row.data(), row.size());
+      if (!is_mapped(address))
+        return hexadecimal(address) + " is copied by a kernel, and " + counted(c.width, "byte") +
+               " from there on are no memory of the GPU";
+    for (std::uint64_t at = 0; at < c.width; at += kAtOnce) {
+      const std::uint64_t part = std::min<std::uint64_t>(kAtOnce, c.width - at);
+      if (c.fills == 0) platform_.read(from + at, bytes.data(), part);
+      platform_.write(to + at, bytes.data(), part);
+    }
   }
   return {};
 }

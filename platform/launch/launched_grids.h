@@ -15,8 +15,9 @@ namespace warpline {
 /// run one after the other behind it; those of the tail stream last.
 class LaunchedGrids {
  public:
-  /// Called after each of them with nothing, and with why one cannot run.
-  using Told = std::function<void(const std::string& why)>;
+  /// Called after each of them with nothing, and with why one cannot run. `faults`: that is a fault of the
+  /// program that launched it.
+  using Told = std::function<void(const std::string& why, bool faults)>;
   /// Keeps all. `grids_made`: how many grids there were before; it goes on counting. `last`: gets the last
   /// kernel, whose program SMs keep until the next one starts.
   LaunchedGrids(GpuPlatform& platform, DeviceMemory& memory, std::uint64_t& grids_made,
@@ -29,7 +30,7 @@ class LaunchedGrids {
  private:
   /// `depth`: grids that have led to these, one launching the next.
   void run(unsigned gpu, programs::Module& module, std::uint32_t depth, LaunchResult& result);
-  /// Does a copy or fill, which takes no time, or says why it cannot.
+  /// Does a copy or fill, which takes no time, or says why it cannot. What it has done until then stays.
   std::string copy(const DeviceLaunch& launch, unsigned gpu);
   /// Null where it cannot run, and why.
   std::unique_ptr<Kernel> kernel_of(programs::Module& module, const DeviceLaunch& launch, unsigned gpu,

@@ -50,6 +50,8 @@ void L2Core::leave(PhysicalAddress line) {
       ++counters_.evictions;
     }
     tags_.install(index, number, EvictionClass::normal);
+  } else {
+    tags_.touch(index);
   }
   tags_.state(index).add_valid(kAllSectors);
   ++counters_.copied_lines;

@@ -60,7 +60,7 @@ int cuMemFreeHost(void* pointer) {
 
 int cuMemHostRegister_v2(void* pointer, std::size_t bytes, unsigned flags) {
   return with_context(
-      [&](Machine& m, Context&) { return m.register_host(address_of(pointer), bytes, flags); });
+      [&](Machine& m, Context& c) { return m.register_host(address_of(pointer), bytes, flags, c.device); });
 }
 
 int cuMemHostUnregister(void* pointer) {

@@ -493,9 +493,10 @@ int add_conditional_node(void** node, void* graph, void* const* after, std::size
     const auto condition = Graph::condition_of(p.condition);
     if (!before || condition == nullptr || p.choice < 0 || p.choice > 2) return Status::invalid_value;
     const auto choice = static_cast<GraphNode::Choice>(p.choice);
+    constexpr unsigned kMostBodies = 1U << 16U;  // a bound of ours: CUDA names none
     const unsigned most = choice == GraphNode::Choice::loop      ? 1
                           : choice == GraphNode::Choice::if_else ? 2
-                                                                 : p.bodies;
+                                                                 : kMostBodies;
     if (p.bodies == 0 || p.bodies > most) return Status::invalid_value;
     GraphNode& added = g.add(GraphNode::Kind::conditional, Nothing{}, *before);
     added.choice = choice;
@@ -510,17 +511,28 @@ int add_conditional_node(void** node, void* graph, void* const* after, std::size
   });
 }
 
+/// Says that something of a general function is not modelled.
+int refuse(const std::string& what) {
+  Shortcomings::instance().note(what, what + " is not modelled: it returns cudaErrorNotSupported");
+  return noted(Status::not_supported);
+}
+
+/// `cudaGraphNodeType`s that have no part in GraphNode::Kind are those between.
+bool is_kind(const NodeParameters& p) {
+  return p.kind >= 0 && p.kind <= static_cast<int>(GraphNode::Kind::conditional);
+}
+
 int cudaGraphAddNode(void** node, void* graph, void* const* after, const EdgeData* edges, std::size_t count,
                      NodeParameters* p) {
-  if (node == nullptr || p == nullptr) return noted(Status::invalid_value);
-  if (!are_plain(edges, count)) return noted(Status::not_supported);
+  if (node == nullptr || p == nullptr || !is_kind(*p)) return noted(Status::invalid_value);
+  if (!are_plain(edges, count)) return refuse("cudaGraphAddNode with edges that carry data");
   switch (static_cast<GraphNode::Kind>(p->kind)) {
     case GraphNode::Kind::kernel: return cudaGraphAddKernelNode(node, graph, after, count, &p->kernel);
     case GraphNode::Kind::copy: return cudaGraphAddMemcpyNode(node, graph, after, count, &p->copy.copy);
     case GraphNode::Kind::fill: return cudaGraphAddMemsetNode(node, graph, after, count, &p->fill);
     case GraphNode::Kind::host: return cudaGraphAddHostNode(node, graph, after, count, &p->host);
     case GraphNode::Kind::child:
-      if (p->child.is_moved != 0) break;
+      if (p->child.is_moved != 0) return refuse("cudaGraphAddNode of a graph that is moved into another");
       return cudaGraphAddChildGraphNode(node, graph, after, count, p->child.graph);
     case GraphNode::Kind::empty: return cudaGraphAddEmptyNode(node, graph, after, count);
     case GraphNode::Kind::wait_event: return cudaGraphAddEventWaitNode(node, graph, after, count, p->event);
@@ -530,31 +542,29 @@ int cudaGraphAddNode(void** node, void* graph, void* const* after, const EdgeDat
     case GraphNode::Kind::free: return cudaGraphAddMemFreeNode(node, graph, after, count, p->free);
     case GraphNode::Kind::conditional: return add_conditional_node(node, graph, after, count, p->conditional);
   }
-  const std::string what = fmt::format("cudaGraphAddNode (kind {})", p->kind);
-  Shortcomings::instance().note(what, what + " is not modelled: it returns cudaErrorNotSupported");
-  return noted(Status::not_supported);
+  return refuse(fmt::format("cudaGraphAddNode of kind {}", p->kind));
 }
 
 int cudaGraphNodeSetParams(void* node, const NodeParameters* p) {
-  if (p == nullptr) return noted(Status::invalid_value);
+  if (p == nullptr || !is_kind(*p)) return noted(Status::invalid_value);
   switch (static_cast<GraphNode::Kind>(p->kind)) {
     case GraphNode::Kind::kernel: return cudaGraphKernelNodeSetParams(node, &p->kernel);
     case GraphNode::Kind::copy: return cudaGraphMemcpyNodeSetParams(node, &p->copy.copy);
     case GraphNode::Kind::fill: return cudaGraphMemsetNodeSetParams(node, &p->fill);
     case GraphNode::Kind::host: return cudaGraphHostNodeSetParams(node, &p->host);
-    default: return noted(Status::invalid_value);
+    default: return refuse(fmt::format("cudaGraphNodeSetParams of kind {}", p->kind));
   }
 }
 
 int cudaGraphExecNodeSetParams(void* exec, void* node, const NodeParameters* p) {
-  if (p == nullptr) return noted(Status::invalid_value);
+  if (p == nullptr || !is_kind(*p)) return noted(Status::invalid_value);
   switch (static_cast<GraphNode::Kind>(p->kind)) {
     case GraphNode::Kind::kernel: return cudaGraphExecKernelNodeSetParams(exec, node, &p->kernel);
     case GraphNode::Kind::copy: return cudaGraphExecMemcpyNodeSetParams(exec, node, &p->copy.copy);
     case GraphNode::Kind::fill: return cudaGraphExecMemsetNodeSetParams(exec, node, &p->fill);
     case GraphNode::Kind::host: return cudaGraphExecHostNodeSetParams(exec, node, &p->host);
     case GraphNode::Kind::child: return cudaGraphExecChildGraphNodeSetParams(exec, node, p->child.graph);
-    default: return noted(Status::invalid_value);
+    default: return refuse(fmt::format("cudaGraphExecNodeSetParams of kind {}", p->kind));
   }
 }
 
@@ -718,7 +728,7 @@ int cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
 int cudaGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long flags) {
   return with_graph(graph, [&](Machine& m, Graph& g) {
     if (exec == nullptr) return Status::invalid_value;
-    if (g.in_order().empty() && !g.nodes().empty()) return Status::invalid_value;
+    if (!g.can_be_launched()) return Status::invalid_value;
     GraphExec& made = m.add_exec(g);
     made.flags = flags;
     *exec = &made;

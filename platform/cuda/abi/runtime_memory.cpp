@@ -31,7 +31,8 @@ int cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
 }
 
 int cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
-  return with_machine([&](Machine& m) { return m.register_host(address_of(pointer), bytes, flags); });
+  return with_machine(
+      [&](Machine& m) { return m.register_host(address_of(pointer), bytes, flags, this_thread().device); });
 }
 
 int cudaHostUnregister(void* pointer) {

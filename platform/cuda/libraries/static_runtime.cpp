@@ -59,7 +59,7 @@ std::vector<Loaded> all_loaded() {
 /// Libraries that have functions of these names for all to see: ours, and NVIDIA's.
 bool is_runtime_itself(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
-  return name.rfind("libcuda", 0) == 0;
+  return name.rfind("libcuda.so", 0) == 0 || name.rfind("libcudart.so", 0) == 0;
 }
 
 /// Entry points begin at multiples of 16, so that none reaches into the next, however short it is.
@@ -138,7 +138,9 @@ void note_change() {
 
 void lead_static_runtimes() {
   lead_and_tell();
-  if (_r_debug.r_brk % 16 == 0) write_jump(_r_debug.r_brk, reinterpret_cast<Address>(&note_change));
+  if (_r_debug.r_brk % 16 != 0 || !write_jump(_r_debug.r_brk, reinterpret_cast<Address>(&note_change)))
+    say("the loader does not tell of libraries: a CUDA runtime that is linked into one that is loaded later "
+        "cannot be led to ours");
 }
 
 }  // namespace warpline::cuda

@@ -374,9 +374,12 @@ std::uint32_t Warp::deepest_call() const {
 }
 
 void Warp::note_depths() {
-  for (std::size_t i = 0; i < count_; ++i)
-    if (const LaneMask mask = groups_[i].mask; mask != 0)
-      groups_[i].depth = static_cast<std::uint32_t>(lanes_[first_lane(mask)].calls.size());
+  for (std::size_t i = 0; i < count_; ++i) {
+    std::size_t deepest = 0;
+    for (LaneMask m = groups_[i].mask; m != 0; m &= m - 1)
+      deepest = std::max(deepest, lanes_[first_lane(m)].calls.size());
+    groups_[i].depth = static_cast<std::uint32_t>(deepest);
+  }
 }
 
 int Warp::callee_of(const Op& op, const Frame& f, unsigned lane) const {

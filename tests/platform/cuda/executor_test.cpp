@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
+#include <vector>
 
-namespace warpline::cuda {
-namespace {
+namespace warpline::cuda::test {
+namespace executor_test {
 
 // A program that asks for more than its GPU does would fill the host's memory otherwise.
 TEST(Executor, WhoAsksForTooMuchWaits) {
@@ -24,14 +26,18 @@ TEST(Executor, WhoAsksForTooMuchWaits) {
   EXPECT_FALSE(executor.is_done(first));
   executor.submit([] {});
   bool was_done = false;
+  std::atomic<bool> passed{false};
   std::thread asks([&] {
     executor.wait_for_room();
     was_done = executor.is_done(first);
+    passed = true;
   });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // who does not wait has passed by then
+  EXPECT_FALSE(passed);
   open = true;
   asks.join();
   EXPECT_TRUE(was_done) << "there is room only when what was first is done";
-  EXPECT_TRUE(executor.wait(executor.last()));
+  EXPECT_TRUE(executor.wait_for_all());
 }
 
 TEST(Executor, ItsOwnWorkDoesNotWaitForRoom) {
@@ -46,5 +52,60 @@ TEST(Executor, ItsOwnWorkDoesNotWaitForRoom) {
   EXPECT_TRUE(executor.wait(first));
 }
 
-}  // namespace
-}  // namespace warpline::cuda
+Executor::Turn turn(std::uint64_t stream, bool is_short, bool blocking = false, bool legacy = false) {
+  return {stream, 0, legacy, blocking, is_short};
+}
+
+/// Which of `asked` are done while a piece of work of stream 1 is under way, by number.
+std::vector<int> done_meanwhile(const Executor::Turn& running, const std::vector<Executor::Turn>& asked) {
+  Executor executor;
+  std::atomic<bool> all_asked{false};
+  std::vector<int> done, meanwhile;
+  executor.submit(
+      [&] {
+        while (!all_asked) std::this_thread::yield();
+        executor.do_short();
+        meanwhile = done;
+      },
+      running);
+  for (std::size_t n = 0; n < asked.size(); ++n)
+    executor.submit([&done, n] { done.push_back(static_cast<int>(n)); }, asked[n]);
+  all_asked = true;
+  EXPECT_TRUE(executor.wait_for_all());
+  EXPECT_EQ(done.size(), asked.size());
+  return meanwhile;
+}
+
+// A host that waits for a copy in one stream before it lets a grid in another one end would stand still.
+TEST(Executor, WhatIsShortIsDoneBesideWhatTakesLong) {
+  using Numbers = std::vector<int>;
+  const Executor::Turn grid = turn(1, false);
+  EXPECT_EQ(done_meanwhile(grid, {turn(2, true), turn(3, true), turn(2, true)}), (Numbers{0, 1, 2}));
+  EXPECT_EQ(done_meanwhile(grid, {turn(1, true), turn(2, true)}), (Numbers{1})) << "not of the same stream";
+  EXPECT_EQ(done_meanwhile(grid, {turn(2, false), turn(2, true), turn(3, true)}), (Numbers{2}))
+      << "nor behind what takes long";
+  const Executor::Turn legacy = turn(9, true, true, true);
+  EXPECT_EQ(done_meanwhile(turn(1, false, true), {legacy, turn(2, true, true)}), Numbers{})
+      << "the legacy stream waits for those that block, and they for it";
+  EXPECT_EQ(done_meanwhile(grid, {legacy, turn(2, true, true)}), (Numbers{0, 1}));
+  EXPECT_EQ(done_meanwhile(turn(9, false, true, true), {turn(2, true, true), turn(3, true)}), (Numbers{1}));
+}
+
+TEST(Executor, WhatIsDoneEarlyIsKnownToBe) {
+  Executor executor;
+  std::atomic<bool> open{false};
+  const Executor::Ticket grid = executor.submit(
+      [&] {
+        while (!open) executor.do_short();
+      },
+      turn(1, false));
+  const Executor::Ticket copy = executor.submit([] {}, turn(2, true));
+  EXPECT_TRUE(executor.wait(copy));
+  EXPECT_FALSE(executor.is_done(grid));
+  open = true;
+  EXPECT_TRUE(executor.wait_for_all());
+  EXPECT_TRUE(executor.is_done(grid));
+}
+
+}  // namespace executor_test
+}  // namespace warpline::cuda::test

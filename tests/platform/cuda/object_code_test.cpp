@@ -9,8 +9,8 @@
 #include "platform/cuda/fat_binary_source.h"
 #include "tests/support/fat_binary_writer.h"
 
-namespace warpline::cuda {
-namespace {
+namespace warpline::cuda::test {
+namespace object_code_test {
 
 using testing::HasSubstr;
 
@@ -114,5 +114,5 @@ TEST(ObjectCode, DamageIsRefused) {
   EXPECT_GT(refused, 100u);
 }
 
-}  // namespace
-}  // namespace warpline::cuda
+}  // namespace object_code_test
+}  // namespace warpline::cuda::test

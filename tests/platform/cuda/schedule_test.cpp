@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-namespace warpline::cuda {
-namespace {
+namespace warpline::cuda::test {
+namespace schedule_test {
 
 constexpr StreamId kLegacy{1}, kOne{2}, kTwo{3};
 
@@ -55,5 +55,5 @@ TEST_F(ScheduleTest, StreamsThatBlockAndTheLegacyOneWaitForEachOther) {
   EXPECT_EQ(add(kOne, Engine::none, 0), 50);
 }
 
-}  // namespace
-}  // namespace warpline::cuda
+}  // namespace schedule_test
+}  // namespace warpline::cuda::test

@@ -16,7 +16,7 @@ struct LaunchSlot {
   unsigned char parameters[4096];  ///< CUDA's limit on those of kernels launched from the device
 };
 /// LaunchSlot::kernel of a copy or fill, which the slot's parameters begin with.
-constexpr unsigned long long kNoKernel = 0;
+constexpr unsigned long long kCopy = ~0ULL;
 /// Rows of `width` bytes of slices of a copy, or of a fill with the byte `value`. Pitches are bytes from row
 /// to row, and from slice to slice.
 struct LaunchedCopy {
@@ -29,9 +29,9 @@ struct LaunchedCopy {
 constexpr unsigned long long kLaunched = 0x6C61756E63686564ULL;
 /// cudaStreamTailLaunch: after the grid that launches it and all others of that are complete.
 constexpr unsigned long long kTailStream = 3;
-/// Slots for what one grid and its copies ask for, which begins when that grid has ended: CUDA's default of
-/// cudaLimitDevRuntimePendingLaunchCount, where grids begin earlier and free their slots; and at most, where
-/// the GPU has the memory.
+/// Slots for launches and copies that one grid asks for, which begin when it has ended. The fewest are CUDA's
+/// default of cudaLimitDevRuntimePendingLaunchCount, where they begin earlier and free their slots; so there
+/// are more, to this many, where the GPU has the memory.
 constexpr unsigned kFewestSlots = 2048;
 constexpr unsigned kMostSlots = 65536;
 /// Grids that launch each other, the one from the host included; CUDA's limit.

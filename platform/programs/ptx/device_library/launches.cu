@@ -28,10 +28,10 @@ __device__ __forceinline__ unsigned failed(unsigned error) {
   return error;
 }
 
-/// A slot that is free; null: there is none, which is noted.
-__device__ __forceinline__ LaunchSlot* take_slot() {
+/// A slot that is free; null: there is none, and why, which is noted.
+__device__ __forceinline__ LaunchSlot* take_slot(unsigned& error) {
   Launches& launches = __warpline_launches;
-  unsigned error = 0;
+  error = 0;
   if (launches.base == 0)
     error = cudaErrorNotSupported;
   else if (launches.depth + 1 >= warpline::device::kDeepestLaunch)
@@ -68,7 +68,12 @@ __device__ __attribute__((weak)) void* library___cudaCDP2GetParameterBufferV2(vo
     failed(cudaErrorInvalidConfiguration);
     return nullptr;
   }
-  LaunchSlot* const s = take_slot();
+  if (kernel == nullptr) {
+    failed(cudaErrorInvalidDeviceFunction);
+    return nullptr;
+  }
+  unsigned error = 0;
+  LaunchSlot* const s = take_slot(error);
   if (s == nullptr) return nullptr;
   s->kernel = reinterpret_cast<Word>(kernel);
   s->grid[0] = grid.x;
@@ -100,9 +105,10 @@ __device__ __attribute__((weak)) unsigned library___cudaCDP2PeekAtLastError() {
 /// Copies and fills take their turn among the grids that are launched, as in a stream.
 __device__ __noinline__ __attribute__((weak)) unsigned library___warpline_copy(const LaunchedCopy* c, cudaStream_t stream) {
   if (c->width == 0 || c->height == 0 || c->depth == 0) return cudaSuccess;
-  LaunchSlot* const s = take_slot();
-  if (s == nullptr) return look(__warpline_launches.error);
-  s->kernel = warpline::device::kNoKernel;
+  unsigned error = 0;
+  LaunchSlot* const s = take_slot(error);
+  if (s == nullptr) return error;
+  s->kernel = warpline::device::kCopy;
   *reinterpret_cast<LaunchedCopy*>(s->parameters) = *c;
   return launch(s, stream);
 }
@@ -209,6 +215,8 @@ __device__ __attribute__((weak)) const char* library___cudaCDP2GetErrorName(unsi
     case cudaErrorInvalidValue: return "cudaErrorInvalidValue";
     case cudaErrorMemoryAllocation: return "cudaErrorMemoryAllocation";
     case cudaErrorInvalidConfiguration: return "cudaErrorInvalidConfiguration";
+    case cudaErrorInvalidPitchValue: return "cudaErrorInvalidPitchValue";
+    case cudaErrorInvalidDeviceFunction: return "cudaErrorInvalidDeviceFunction";
     case cudaErrorLaunchMaxDepthExceeded: return "cudaErrorLaunchMaxDepthExceeded";
     case cudaErrorLaunchPendingCountExceeded: return "cudaErrorLaunchPendingCountExceeded";
     case cudaErrorNotSupported: return "cudaErrorNotSupported";
@@ -221,6 +229,8 @@ __device__ __attribute__((weak)) const char* library___cudaCDP2GetErrorString(un
     case cudaErrorInvalidValue: return "invalid argument";
     case cudaErrorMemoryAllocation: return "out of memory";
     case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+    case cudaErrorInvalidPitchValue: return "invalid pitch argument";
+    case cudaErrorInvalidDeviceFunction: return "invalid device function";
     case cudaErrorLaunchMaxDepthExceeded: return "too many grids lie one within the other";
     case cudaErrorLaunchPendingCountExceeded: return "too many grids are launched";
     case cudaErrorNotSupported: return "operation not supported";
