@@ -13,6 +13,7 @@ struct ExecOptions {
   std::string report;
   bool fast_forward = false;
   std::vector<std::string> measure;
+  bool exact_bounds = false;
   bool children = false;
   bool verbose = false;
   std::vector<std::string> command;
@@ -24,8 +25,8 @@ int exec(const ExecOptions& o) {
   OutputCheck outputs;
   outputs.add_output("--report", o.report);
   if (!outputs.faults().empty()) return bad_input(outputs.faults());
-  const cuda::ExecRequest request{o.gpu.name, o.gpu.sets, o.report, o.fast_forward,
-                                  o.measure,  o.children, o.command};
+  const cuda::ExecRequest request{o.gpu.name, o.gpu.sets,     o.report,   o.fast_forward,
+                                  o.measure,  o.exact_bounds, o.children, o.command};
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());
   if (o.verbose)
@@ -47,6 +48,8 @@ void add_exec(CLI::App& app, int& status) {
       .add_option("--measure", o.measure,
                   "KERNEL or KERNEL:N: time the first N grids of it, and run others loosely timed")
       ->allow_extra_args(false);
+  command.add_flag("--exact-bounds", o.exact_bounds,
+                   "an access a little out of a buffer is a fault, which GPUs let pass within their pages");
   command.add_flag("--children", o.children, "programs that it starts run on the platform, too");
   command.add_flag("--verbose", o.verbose, "say how the program's CUDA is reached");
   command.add_option("PROGRAM", o.command, "the program and its arguments, behind `--`")->required();

@@ -111,6 +111,7 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
       fmt::format("{}={}", environment::kReport,
                   request.report.empty() ? "" : fs::absolute(request.report, unknown).string()));
   if (request.fast_forward) plan.environment.push_back(fmt::format("{}=1", environment::kFastForward));
+  if (request.exact_bounds) plan.environment.push_back(fmt::format("{}=1", environment::kExactBounds));
   Measuring measuring;
   for (const std::string& text : request.measure)
     if (Diagnostics faults = measuring.include(text); !faults.empty()) return faults;

@@ -28,9 +28,10 @@ constexpr Cycle kPause = 20'000;
 constexpr std::uint64_t kWorkspaceBytes = 8;
 constexpr std::uint64_t kPage = 4096;
 
-RunOptions run_options() {
+RunOptions run_options(const MachineOptions& options) {
   RunOptions o;
   o.in_process = true;
+  o.page_slack = !options.exact_bounds;
   return o;
 }
 
@@ -119,7 +120,7 @@ std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t pi
 Machine::Machine(const GpuConfig& config, MachineOptions options)
     : config_(config),
       options_(std::move(options)),
-      platform_(config_, run_options()),
+      platform_(config_, run_options(options_)),
       schedule_(config.gpus, 2),
       arrays_(std::make_unique<Arrays>(*this)) {
   platform_.build();
@@ -916,6 +917,7 @@ Machine::Done Machine::run_grid(const Grid& grid) {
     launched.run(grid.device, grid.module->program(), result);
   }
   grid_runs_ = false;
+  note_slack(grid.entry->name, grid.device);
   note_faults(grid.entry->name, result);
   done.duration_ns = platform_.time_ns(result.cycles);
   done.record = WorkRecord{grid.entry->name, true, grid.device, {}, result.cycles, 0, timed, {}};
@@ -947,6 +949,24 @@ void Machine::show_printed() {
     text.swap(printed_);
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Machine::note_slack(const std::string& kernel, unsigned device) {
+  const std::uint64_t address = platform_.take_slack_used(device);
+  if (address == 0) return;
+  std::string where;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!kernels_with_slack_.insert(kernel).second) return;
+    const auto& all = allocations_.all();
+    if (const auto after = all.upper_bound(address); after != all.begin()) {
+      const Allocation& a = std::prev(after)->second;
+      where = fmt::format(", {} past the end of what was allocated at {}",
+                          counted(address - a.address - a.bytes, "byte"), hexadecimal(a.address));
+    }
+  }
+  say(fmt::format("note: kernel {}: an access at {}{}: GPUs let it pass, --exact-bounds makes it a fault",
+                  kernel, hexadecimal(address), where));
 }
 
 void Machine::note_faults(const std::string& kernel, const LaunchResult& result) {

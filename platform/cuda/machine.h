@@ -83,7 +83,8 @@ struct WorkRecord {
 /// How a machine is to run a program's grids.
 struct MachineOptions {
   Measuring measuring = Measuring(false);
-  bool counts = false;  ///< each grid's record has what it counted
+  bool counts = false;        ///< each grid's record has what it counted
+  bool exact_bounds = false;  ///< see RunOptions::page_slack
 };
 
 /// The GPUs of a process, and what its calls of CUDA have made of them. Both APIs are thin layers over it.
@@ -284,6 +285,8 @@ class Machine {
   /// What kernels have printed comes out when the program launches or waits, as CUDA does it
   /// (CUDA C++ Programming Guide, "Formatted Output").
   void show_printed();
+  /// A kernel accesses what was not allocated, within pages that a GPU has: that is said once.
+  void note_slack(const std::string& kernel, unsigned device);
   void note_faults(const std::string& kernel, const LaunchResult& result);
   Done run_grid(const Grid& grid);
   void set_fault(Status status);
@@ -325,6 +328,7 @@ class Machine {
   Status fault_ = Status::success;
   unsigned fault_device_ = 0;  ///< whose it is
   std::set<std::string> told_;
+  std::set<std::string> kernels_with_slack_;
   std::string printed_;  ///< by kernels, and not shown yet
   std::vector<WorkRecord> records_;
   std::unique_ptr<Arrays> arrays_;

@@ -108,6 +108,7 @@ Machine* Process::machine() {
     options.measuring = Measuring(std::getenv(environment::kFastForward) != nullptr);
     for (const std::string& text : lines_of(value_of(environment::kMeasure, "")))
       for (const Diagnostic& d : options.measuring.include(text)) say(d.text());
+    options.exact_bounds = std::getenv(environment::kExactBounds) != nullptr;
     options.counts = !value_of(environment::kReport, "").empty();
     machine_ = std::make_unique<Machine>(config.value(), std::move(options));
   } catch (const std::bad_alloc&) {

@@ -40,8 +40,8 @@ constexpr std::uint64_t kUnbackedLocal = std::uint64_t{1} << 58U;
 
 }  // namespace
 
-GpuMemories::GpuMemories(const GpuConfig& config, bool in_process)
-    : config_(config), in_process_(in_process), gpus_(config.gpus) {
+GpuMemories::GpuMemories(const GpuConfig& config, bool in_process, bool page_slack)
+    : config_(config), in_process_(in_process), page_slack_(page_slack), gpus_(config.gpus) {
   for (unsigned gpu = 0; gpu < gpus(); ++gpu) {
     Gpu& g = gpus_[gpu];
     g.base = kVidmemBase + gpu * kVidmemStride;
@@ -111,9 +111,28 @@ std::optional<Mapping> GpuMemories::take(std::uint64_t bytes, Aperture aperture,
   return m;
 }
 
+void GpuMemories::set_slack(unsigned gpu) {
+  if (!page_slack_) return;
+  constexpr std::uint64_t kPages = 2U << 20U;
+  Gpu& g = gpus_[gpu];
+  const std::uint64_t first = std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes;
+  const std::uint64_t whole = (g.buffers.used + kPages - 1) / kPages * kPages;
+  // Near the end lies code, and before it the local memory of grids.
+  const bool fits = whole <= config_.vidmem_bytes / 4 * 3;
+  Mapping slack;
+  slack.base = g.base + first;
+  slack.bytes = (fits ? whole : g.buffers.used) - first;
+  slack.physical = physical(Aperture::vidmem, first);
+  g.space.set_slack(0, slack);
+  if (!in_process_ || gpus() != 1) return;
+  slack.base = reinterpret_cast<std::uintptr_t>(vidmem(gpu).at(first));
+  g.space.set_slack(1, slack);
+}
+
 void GpuMemories::map_on_gpus(const Mapping& mapping, unsigned gpu) {
   if (aperture_of(mapping.physical) == Aperture::vidmem) {
     gpus_[gpu].space.map(mapping);
+    set_slack(gpu);
   } else {
     for (Gpu& g : gpus_) g.space.map(mapping);
   }
@@ -181,6 +200,7 @@ bool GpuMemories::free(std::uint64_t address) {
     freed = unmapped;
     if (aperture_of(freed->physical) != Aperture::vidmem) continue;
     gpus_[gpu].buffers.release(offset_in_aperture(freed->physical), taken_by(freed->bytes));
+    set_slack(gpu);
   }
   if (!freed) return false;
   names_.erase(address);

@@ -27,7 +27,7 @@ namespace warpline {
 class GpuMemories {
  public:
   /// `config` outlives it. `in_process`: see RunOptions.
-  explicit GpuMemories(const GpuConfig& config, bool in_process = false);
+  explicit GpuMemories(const GpuConfig& config, bool in_process = false, bool page_slack = false);
 
   /// See GpuPlatform::allocate.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture, unsigned gpu);
@@ -99,6 +99,8 @@ class GpuMemories {
   [[nodiscard]] MemoryDevice* peer() { return peer_.get(); }
   /// The bytes of an aperture as GPU `gpu` has it. Pre: it has that aperture.
   [[nodiscard]] MemoryImage& image(Aperture aperture, unsigned gpu);
+  /// See GpuPlatform.
+  [[nodiscard]] std::uint64_t take_slack_used(unsigned gpu) { return gpus_[gpu].space.take_slack_used(); }
   /// What is mapped on a GPU.
   [[nodiscard]] const AddressSpace& space(unsigned gpu) const { return gpus_[gpu].space; }
   [[nodiscard]] unsigned gpus() const { return static_cast<unsigned>(gpus_.size()); }
@@ -184,7 +186,10 @@ class GpuMemories {
   void map_on_gpus(const Mapping& mapping, unsigned gpu);
 
   const GpuConfig& config_;
-  const bool in_process_;
+  /// What programs reach around buffers, if they may: whole pages that hold some.
+  void set_slack(unsigned gpu);
+
+  const bool in_process_, page_slack_;
   std::vector<Gpu> gpus_;
   std::unique_ptr<MemoryImage> sysmem_;
   std::unique_ptr<MemoryDevice> peer_;

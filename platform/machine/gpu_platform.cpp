@@ -79,7 +79,7 @@ struct GpuPlatform::State {
   GpuConfig config;
   RunOptions options;
   std::shared_ptr<NetlistBackend> backend;
-  GpuMemories memory{config, options.in_process};
+  GpuMemories memory{config, options.in_process, options.page_slack};
   ImageTable images;
   std::unique_ptr<System> system;                     ///< made by the first launch
   std::unique_ptr<PcieSystem> pcie;                   ///< likewise; null: there is none
@@ -467,6 +467,10 @@ std::optional<PhysicalAddress> GpuPlatform::physical_of(std::uint64_t address, u
   const Mapping* const m = state_->memory.space(gpu).find(VirtualAddress{address}, 1, hint);
   if (m == nullptr || m->kind == MappingKind::multicast) return std::nullopt;
   return m->translate(VirtualAddress{address});
+}
+
+std::uint64_t GpuPlatform::take_slack_used(unsigned gpu) {
+  return state_->memory.take_slack_used(gpu);
 }
 
 std::uint64_t GpuPlatform::add_image(const Image& image, bool distinct) {

@@ -75,6 +75,10 @@ struct WARPLINE_PUBLIC RunOptions {
   /// The software that uses the GPUs is this process: nothing else of it has the addresses of buffers, and
   /// allocate_shared() gives it memory that it shares with kernels.
   bool in_process = false;
+  /// Accesses a little out of a buffer go through, as on GPUs, which map whole pages (of 2 MiB): in pages of
+  /// video memory that hold some buffer. take_slack_used() tells of them. Otherwise they are faults, to the
+  /// byte.
+  bool page_slack = false;
 };
 
 /// How a launch ended.
@@ -154,6 +158,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// multicast object, which lies in several places. Behind a root complex, the offset in video memory is
   /// that in the GPU's BAR.
   [[nodiscard]] std::optional<PhysicalAddress> physical_of(std::uint64_t address, unsigned gpu = 0) const;
+  /// The first address outside of all buffers that programs of a GPU have accessed since the call before; 0:
+  /// none. See RunOptions::page_slack.
+  [[nodiscard]] std::uint64_t take_slack_used(unsigned gpu = 0);
   /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it,
   /// which is the same for an image that is there already, unless it is to be `distinct`.
   std::uint64_t add_image(const Image& image, bool distinct = false);

@@ -35,7 +35,7 @@ const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const Memo
       written.base % kLineBytes != 0 || op.kind != MemKind::load || op.space != Space::global ||
       op.bytes_per_lane() != 4 || op.is_mmio)
     return nullptr;
-  const Mapping* const mapping = map_.space->find(VirtualAddress{written.base}, kLineBytes, hint_);
+  const Mapping* const mapping = map_.space->reach(VirtualAddress{written.base}, kLineBytes, hint_);
   if (mapping == nullptr || mapping->kind != MappingKind::memory) return nullptr;
   out.op_ = &op;
   out.written_ = &written;
@@ -143,7 +143,7 @@ std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const 
   // The usual case: all of the warp in one mapping, found with one look.
   if (extent.high - extent.low < (1U << 30U)) {
     const auto span = static_cast<unsigned>(extent.high - extent.low) + bytes;
-    if (const Mapping* const all = map_.space->find(VirtualAddress{extent.low}, span, hint_)) {
+    if (const Mapping* const all = map_.space->reach(VirtualAddress{extent.low}, span, hint_)) {
       if (all->kind == MappingKind::memory && !out.op_->multimem) return std::nullopt;
       const auto kind = check_kind(out, *all);
       return kind ? std::optional(out.fault(*kind, first_lane(out.global_))) : std::nullopt;
@@ -153,7 +153,7 @@ std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const 
   for (LaneMask lanes = out.global_; lanes != 0; lanes &= lanes - 1) {
     const unsigned lane = first_lane(lanes);
     const Mapping* const m =
-        map_.space->find(addresses[lane], std::min(bytes, out.source_bytes(lane)), hint_);
+        map_.space->reach(addresses[lane], std::min(bytes, out.source_bytes(lane)), hint_);
     if (m == nullptr) return out.fault(FaultKind::unmapped, lane);
     if (const auto kind = check_kind(out, *m)) return out.fault(*kind, lane);
   }
@@ -282,7 +282,8 @@ std::optional<Fault> AddressResolution::check_control(const AccessLimits& limits
     if (!anywhere && map_.with_data && offset_in_line(global_addresses[lane]) != 0)
       return out.fault(FaultKind::misaligned, lane);
     if (((out.global_ | out.local_) & bit) == 0) continue;
-    const Mapping* const mapping = global ? map_.space->find(global_addresses[lane], needed, hint_) : nullptr;
+    const Mapping* const mapping =
+        global ? map_.space->reach(global_addresses[lane], needed, hint_) : nullptr;
     const bool multicast = mapping != nullptr && mapping->kind == MappingKind::multicast;
     const bool mapped = global ? mapping != nullptr && !multicast
                                : !map_.with_data || local_addresses[lane].value < limits.local_bytes;

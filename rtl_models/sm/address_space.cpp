@@ -45,4 +45,14 @@ const Mapping* AddressSpace::look_up(VirtualAddress address, unsigned bytes, con
   return hint;
 }
 
+const Mapping* AddressSpace::find_slack(VirtualAddress address, unsigned bytes) const {
+  for (const Mapping& slack : slacks_) {
+    if (!slack.holds(address, bytes)) continue;
+    std::uint64_t none = 0;
+    slack_used_.value.compare_exchange_strong(none, address.value);
+    return &slack;  // and no hint, which would hide mappings
+  }
+  return nullptr;
+}
+
 }  // namespace warpline

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -57,6 +60,17 @@ class AddressSpace {
   [[nodiscard]] const Mapping* find(VirtualAddress address, unsigned bytes, const Mapping*& hint) const {
     return hint != nullptr && hint->holds(address, bytes) ? hint : look_up(address, bytes, hint);
   }
+  /// The same for an access of a program: where mappings have slack, it may lie outside of them.
+  [[nodiscard]] const Mapping* reach(VirtualAddress address, unsigned bytes, const Mapping*& hint) const {
+    const Mapping* const m = find(address, bytes, hint);
+    return m != nullptr ? m : find_slack(address, bytes);
+  }
+  /// Memory around and between mappings that programs may access, too, as GPUs map whole pages; it may grow.
+  /// There are kSlacks of them.
+  void set_slack(std::size_t number, const Mapping& slack) { slacks_[number] = slack; }
+  static constexpr std::size_t kSlacks = 2;
+  /// The first address that was reached in slack since the call before; 0: none.
+  [[nodiscard]] std::uint64_t take_slack_used() { return slack_used_.value.exchange(0); }
   [[nodiscard]] const std::vector<Mapping>& mappings() const { return mappings_; }
   template <class Archive>
   void archive(Archive& a) {
@@ -71,7 +85,20 @@ class AddressSpace {
 
  private:
   const Mapping* look_up(VirtualAddress address, unsigned bytes, const Mapping*& hint) const;
-  std::vector<Mapping> mappings_;  ///< sorted by base
+  [[nodiscard]] const Mapping* find_slack(VirtualAddress address, unsigned bytes) const;
+  /// SMs note it side by side.
+  struct Note {
+    std::atomic<std::uint64_t> value{0};
+    Note() = default;
+    Note(const Note& n) : value(n.value.load()) {}
+    Note& operator=(const Note& n) {
+      value = n.value.load();
+      return *this;
+    }
+  };
+  std::vector<Mapping> mappings_;          ///< sorted by base
+  std::array<Mapping, kSlacks> slacks_{};  ///< of no bytes: none
+  mutable Note slack_used_;
   /// Where mappings lay before there were more: hints may point there, and are looked at before they are
   /// used.
   std::vector<std::vector<Mapping>> outgrown_;

@@ -200,7 +200,7 @@ bool BulkCopyUnit::read_map(Cycle now, unsigned index, std::vector<BulkEvent>& e
     place = PhysicalAddress{map_.constant_base.value + AddressWindows::from_generic(Space::constant, at)};
   } else {
     const unsigned rest = TensorMap::kBytes - reading_.asked;
-    const Mapping* const mapping = map_.space->find(VirtualAddress{at}, rest, hint_);
+    const Mapping* const mapping = map_.space->reach(VirtualAddress{at}, rest, hint_);
     if (!is_plain(mapping)) {
       blocked_ = false;
       report(now, c, c.order.fault(fault_of_mapping(mapping), at, Space::generic, rest), events);
@@ -323,7 +323,7 @@ void BulkCopyUnit::fill(Cycle now, Copy& c, std::vector<BulkEvent>& events, std:
 bool BulkCopyUnit::send(Cycle now, unsigned index, std::vector<BulkEvent>& events,
                         std::vector<LsuEvent>& waits) {
   Copy& c = copies_[index];
-  const Mapping* const mapping = map_.space->find(VirtualAddress{c.piece.address}, c.piece.bytes, hint_);
+  const Mapping* const mapping = map_.space->reach(VirtualAddress{c.piece.address}, c.piece.bytes, hint_);
   if (!is_plain(mapping)) {
     if (c.order.op().bulk == BulkDirection::prefetch) {
       step(c, events);  // a hint

@@ -192,7 +192,7 @@ bool RequestBuilder::fill(Request& r, const ResolvedAccess& access, const LineAc
   switch (line.space) {
     case Space::texture:
       // Mappings begin at a multiple of 256 bytes: with a texel, the start of its sector is mapped.
-      mapping = map_.space->find(
+      mapping = map_.space->reach(
           VirtualAddress{line.line.value + first_sector(line.sectors) * std::uint64_t{kSectorBytes}}, 1,
           hint_);
       well_formed = fill_global(r, access, line, *mapping);
@@ -200,7 +200,7 @@ bool RequestBuilder::fill(Request& r, const ResolvedAccess& access, const LineAc
     case Space::global:
       // The lanes' addresses are mapped, so the line's first touched byte is.
       if (mapping == nullptr)
-        mapping = map_.space->find(coalescer.address(first_lane(line.lanes), line.word), 1, hint_);
+        mapping = map_.space->reach(coalescer.address(first_lane(line.lanes), line.word), 1, hint_);
       well_formed = fill_global(r, access, line, *mapping);
       break;
     case Space::local:
