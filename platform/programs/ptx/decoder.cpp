@@ -69,7 +69,12 @@ Program Decoder::decode(const FunctionDecl& entry) {
       faults_.add(entry.place, "the parameters of " + quoted(entry.name) + " take more than " +
                                    std::to_string(Limits::kParameterBytes) + " bytes");
   }
-  for (std::size_t i = 0; i < program_.functions.size() && !faults_.full(); ++i) decode_function(i);
+  for (std::size_t i = 0; i < program_.functions.size() && !faults_.full(); ++i) {
+    const std::uint32_t begin = program_.file_bytes;
+    decode_function(i);
+    own_.push_back({begin, program_.file_bytes});
+  }
+  divide_file();
   program_.local_bytes = static_cast<std::uint32_t>(align_up(program_.local_bytes, 16));
   program_.file_bytes = static_cast<std::uint32_t>(align_up(program_.file_bytes, 64));
   for (const std::uint32_t op : stack_operations_) program_.ops[op].immediate = program_.thread_bytes();
@@ -77,6 +82,36 @@ Program Decoder::decode(const FunctionDecl& entry) {
     faults_.add(entry.place,
                 "the shared or local variables of " + quoted(entry.name) + " do not fit in their window");
   return std::move(program_);
+}
+
+void Decoder::divide_file() {
+  // What a function took when it was decoded, and others have, too.
+  std::vector<FileRange> shared;
+  for (const SpecialSlot& s : program_.specials) {
+    const auto begin = static_cast<std::uint32_t>(s.ref);
+    shared.push_back({begin, begin + s.bytes * kWarpLanes});
+  }
+  if (stack_use_)
+    shared.push_back({static_cast<std::uint32_t>(stack_use_->ref),
+                      static_cast<std::uint32_t>(stack_use_->ref) + 8 * kWarpLanes});
+  std::sort(shared.begin(), shared.end(),
+            [](const FileRange& a, const FileRange& b) { return a.begin < b.begin; });
+  const std::uint32_t warm = own_.empty() ? program_.file_bytes : own_.front().end;
+  program_.cleared.push_back({0, warm});
+  for (const FileRange& s : shared)
+    if (s.begin >= warm) program_.cleared.push_back(s);
+  for (std::size_t i = 1; i < own_.size(); ++i) {
+    std::uint32_t at = own_[i].begin;
+    const auto clear_to = [&](std::uint32_t end) {
+      if (end > at) program_.functions[i].cleared.push_back({at, end});
+    };
+    for (const FileRange& s : shared) {
+      if (s.begin < own_[i].begin || s.begin >= own_[i].end) continue;
+      clear_to(s.begin);
+      at = s.end;
+    }
+    clear_to(own_[i].end);
+  }
 }
 
 void Decoder::begin_function(std::size_t image) {

@@ -216,6 +216,9 @@ class Decoder {
   /// Room for so many bytes at the end of the constant pool.
   Ref take_pool(std::size_t bytes);
   std::uint32_t take_file(std::uint32_t bytes, std::uint32_t alignment);
+  /// Says which bytes of the file are cleared when, once all functions are decoded. Those of functions that
+  /// never run are never touched, which are most where a kernel prints when something is wrong.
+  void divide_file();
   Ref literal(const Operand& o, DataType type);
   void check_type(const Operand& o, const Register& r, DataType type, bool may_be_wider);
   std::vector<std::string> register_names() const;
@@ -235,8 +238,9 @@ class Decoder {
   std::map<std::pair<std::uint64_t, unsigned>, Ref> constants_;
   std::map<std::tuple<int, std::uint64_t, unsigned>, Ref> addresses_;
   std::map<std::pair<const SpecialRegister*, unsigned>, Ref> specials_;
-  std::map<int, int> images_;                    ///< by function of the module
-  std::optional<Register> stack_use_;            ///< of the thread, in bytes
+  std::map<int, int> images_;          ///< by function of the module
+  std::optional<Register> stack_use_;  ///< of the thread, in bytes
+  std::vector<FileRange> own_;         ///< bytes of the file that a function's decoding took, by image
   std::vector<std::uint32_t> stack_operations_;  ///< whose immediate is the stack's end
 };
 

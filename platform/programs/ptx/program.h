@@ -85,6 +85,11 @@ struct ParameterBlock {
 };
 
 /// A device function as a program contains it.
+/// Bytes of a warp's register file.
+struct FileRange {
+  std::uint32_t begin = 0, end = 0;
+};
+
 struct FunctionImage {
   int declaration = -1;
   std::uint32_t entry = 0;        ///< index of its first operation
@@ -96,6 +101,7 @@ struct FunctionImage {
   std::vector<std::pair<Ref, std::uint8_t>>
       registers;  ///< everything an activation owns; size 0: a predicate
   std::vector<ParameterBlock> blocks;
+  std::vector<FileRange> cleared;  ///< before a warp calls it for the first time: what no other function has
 };
 
 /// A call instruction: what is copied in, and out.
@@ -135,6 +141,7 @@ struct Program {
   std::vector<std::unique_ptr<const MatrixProduct>> products;    ///< that operations name
   std::vector<std::unique_ptr<const LoadedFragment>> fragments;  ///< likewise
   std::uint32_t file_bytes = 64;
+  std::vector<FileRange> cleared;  ///< when a warp starts
   std::uint32_t registers = 0;
   std::vector<std::uint8_t> register_bytes;  ///< of each, per lane; of a predicate 0
   std::uint32_t shared_bytes = 0;            ///< static

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <tuple>
 
 #include "platform/programs/nanoseconds.h"
@@ -52,12 +53,18 @@ void sleep(const Op& op, Frame& f) {
   f.issue->sleep_cycles = programs::cycles_to_sleep(longest, *f.in<std::uint32_t>(op.r[2]));
 }
 
-Warp::Warp(const Program& program) : program_(program), file_(program.file_bytes / sizeof(Block)) {
+Warp::Warp(const Program& program)
+    : program_(program),
+      file_(static_cast<Block*>(
+          std::aligned_alloc(alignof(Block), std::max<std::size_t>(program.file_bytes, 1)))),
+      called_(program.functions.size()) {
+  if (file_ == nullptr) throw std::bad_alloc();
   if (!program.calls.empty()) lanes_.resize(kWarpLanes);
 }
 
 void Warp::begin(LaneMask threads) {
-  std::fill(file_.begin(), file_.end(), Block{});
+  clear(program_.cleared);
+  called_.assign(called_.size(), false);
   for (Lane& lane : lanes_) {
     lane.calls.clear();
     lane.saved.clear();
@@ -91,7 +98,13 @@ std::uint64_t Warp::digest() const {
     }
     for (; count != 0; --count) add(static_cast<std::uint64_t>(*from++));
   };
-  add_bytes(reinterpret_cast<const std::byte*>(file_.data()), file_.size() * sizeof(Block));
+  const auto* const bytes = reinterpret_cast<const std::byte*>(file_.get());
+  const auto add_ranges = [&](const std::vector<FileRange>& ranges) {
+    for (const FileRange& r : ranges) add_bytes(bytes + r.begin, r.end - r.begin);
+  };
+  add_ranges(program_.cleared);
+  for (std::size_t i = 0; i < called_.size(); ++i)
+    if (called_[i]) add_ranges(program_.functions[i].cleared);
   // Patience decides between groups only: where there is one, and has been one since an earlier digest, none
   // of it counts. Of several, who gave way more often than whom counts, and not how often.
   const bool together = count_ == 1;
@@ -397,6 +410,10 @@ int Warp::callee_of(const Op& op, const Frame& f, unsigned lane) const {
   return -1;
 }
 
+void Warp::clear(const std::vector<FileRange>& ranges) {
+  for (const FileRange& r : ranges) std::memset(file() + r.begin, 0, r.end - r.begin);
+}
+
 void Warp::push_call(unsigned lane, const Op& op, std::uint32_t image_index) {
   const FunctionImage& image = program_.functions[image_index];
   const CallSite& site = program_.calls[op.target];
@@ -465,6 +482,12 @@ void Warp::call(LaneMask lanes, const Op& op, Frame& f, Issue& issue) {
     if (image < 0) return trap(issue, "a call to something that is not a function with these parameters");
     if (lanes_[lane].calls.size() >= kDeepestCall) return trap(issue, "the call stack is full");
     callee[lane] = static_cast<std::size_t>(image);
+  }
+  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+    const std::size_t image = callee[first_lane(left)];
+    if (called_[image]) continue;
+    called_[image] = true;
+    clear(program_.functions[image].cleared);
   }
   for (LaneMask left = lanes; left != 0; left &= left - 1)
     push_call(first_lane(left), op, static_cast<std::uint32_t>(callee[first_lane(left)]));

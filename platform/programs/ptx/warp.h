@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "platform/programs/ptx/frame.h"
@@ -77,7 +79,7 @@ class Warp {
   void kill();
   /// Of registers, where its lanes are, and how they came there as far as that decides who runs next.
   [[nodiscard]] std::uint64_t digest() const;
-  [[nodiscard]] std::byte* file() { return reinterpret_cast<std::byte*>(file_.data()); }
+  [[nodiscard]] std::byte* file() { return reinterpret_cast<std::byte*>(file_.get()); }
 
  private:
   static constexpr std::size_t kNobody = ~std::size_t{0};
@@ -106,8 +108,15 @@ class Warp {
   void push_call(unsigned lane, const Op& op, std::uint32_t image);
   void pop_call(unsigned lane);
 
+  void clear(const std::vector<FileRange>& ranges);
+
   const Program& program_;
-  std::vector<Block> file_;
+  struct Release {
+    void operator()(Block* blocks) const { std::free(blocks); }
+  };
+  /// Not cleared as a whole, so that what is never used takes no memory of the host.
+  std::unique_ptr<Block[], Release> file_;
+  std::vector<bool> called_;  ///< functions, since the warp began
   std::array<Group, kWarpLanes> groups_{};
   std::size_t count_ = 0;
   std::size_t current_ = kNobody;
