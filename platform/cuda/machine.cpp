@@ -851,6 +851,7 @@ Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {
   LaunchAttributes attributes;
   attributes.cooperative = r.cooperative;
   attributes.grid_number = ++grids_;
+  attributes.stack_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(*limit(0), 512U << 10U));
   if (r.cooperative) {
     std::uint64_t& workspace = workspaces_[grid.device];
     if (workspace == 0) workspace = platform_.allocate("", kWorkspaceBytes, Aperture::vidmem, grid.device);
@@ -892,7 +893,13 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   CounterTable::Values before;
   if (options_.counts) before = read_counters();
   platform_.begin_run();
+  bool ended = false;
   platform_.on_progress(kPause, [&](double) {
+    // A fault ends a program's grids, others that wait for what that warp would have done included.
+    if (!ended && !platform_.faults().empty()) {
+      ended = true;
+      platform_.end_grids();
+    }
     hold.let_others();
     hold.without([&] { executor_.do_short(); });
     return !executor_.stopping();

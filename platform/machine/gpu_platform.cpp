@@ -557,6 +557,10 @@ void GpuPlatform::State::report_progress(const std::vector<GridLaunch>& grids) {
   });
 }
 
+void GpuPlatform::end_grids() {
+  for (const GridLaunch& g : state_->under_way) state_->system->gpu(g.gpu).distributor().end();
+}
+
 LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
   start(grids);
   return finish();

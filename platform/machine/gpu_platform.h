@@ -237,6 +237,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   void begin_run(Cycle max_cycles = kNever);
   /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(double)> callback);
+  /// Ends the grids that are under way: their warps stop where they are, and launch() returns when what they
+  /// have asked for is done. To be called by the callback of on_progress().
+  void end_grids();
 
   /// Attaches what hears of all launches from now on, and keeps it. Returns it.
   template <class A>

@@ -26,6 +26,18 @@ void perform_wide(AtomicBlock& block, unsigned i, std::uint8_t* line) {
   high.old_value = old_value[1];
 }
 
+/// Where a process shares memory with GPUs, its own threads may change the word meanwhile.
+template <class Word>
+std::uint64_t exchange(const AtomicBlock& block, const LaneAtomic& lane, std::uint8_t* at) {
+  using Shared [[gnu::may_alias]] = Word;
+  auto* const word = static_cast<Shared*>(static_cast<void*>(at));
+  Word before = __atomic_load_n(word, __ATOMIC_RELAXED), after = 0;
+  do {
+    after = static_cast<Word>(apply_atomic(block.operation, block.type, before, lane.operand, lane.second));
+  } while (!__atomic_compare_exchange_n(word, &before, after, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+  return before;
+}
+
 }  // namespace
 
 void perform_element(AtomicBlock& block, unsigned i, unsigned element, std::uint8_t* line) {
@@ -50,6 +62,12 @@ void perform_atomics(AtomicBlock& block, std::uint8_t* line) {
   }
   for (unsigned i = 0; i < block.count; ++i) {
     LaneAtomic& lane = block.lanes[i];
+    if (size != 2) {
+      std::uint8_t* const at = line + lane.offset;
+      lane.old_value =
+          size == 4 ? exchange<std::uint32_t>(block, lane, at) : exchange<std::uint64_t>(block, lane, at);
+      continue;
+    }
     std::uint64_t old_value = 0;
     __builtin_memcpy(&old_value, line + lane.offset, size);
     const std::uint64_t fresh =

@@ -47,6 +47,11 @@ class WorkDistributor final : public Component {
     total_ = next_;
     queued_.clear();
   }
+  /// Has the grid end: no further CTA begins, and those that have are ended. Between cycles.
+  void end() {
+    end_grid();
+    wake(engine().now() + 1);
+  }
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override {
     return done_ < total_ || !queued_.empty() || !to_tell_.empty() || flushing_ != 0 || !answers_.empty();

@@ -31,6 +31,10 @@ class PtxKernel final : public Kernel {
   void set_attributes(const LaunchAttributes& attributes) override {
     launch_.attributes = attributes;
     launch_.info.cooperative = attributes.cooperative;
+    // What a program takes by alloca lies behind the frames, so that these have a fixed room there.
+    const Program& program = *launch_.program;
+    if (program.recursive && !program.has_stack && attributes.stack_bytes > kRecursionBytes)
+      launch_.info.local_bytes = program.local_bytes + (attributes.stack_bytes + 15) / 16 * 16;
   }
   [[nodiscard]] std::unique_ptr<InstructionSource> make_source(const SmSite& site) override {
     launch_.sms = std::max(launch_.sms, site.number + 1);

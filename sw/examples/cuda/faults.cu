@@ -15,6 +15,28 @@ __global__ void claim(int n) {
   assert(n == 1);
 }
 
+// One thread faults, and others wait for what it would have done: that ends them, too.
+__global__ void wait_for(int* nowhere, volatile int* flag) {
+  if (blockIdx.x == 0) {
+    *nowhere = 1;
+    __threadfence();
+    *flag = 1;
+  } else {
+    while (*flag == 0) {
+    }
+  }
+}
+
+__device__ int depth_of(int n) {
+  volatile int kept[8];
+  for (int i = 0; i < 8; ++i) kept[i] = n + i;
+  return n == 0 ? 0 : depth_of(n - 1) + kept[n % 8] - n - n % 8 + 1;
+}
+
+__global__ void descend(int* depth, int n) {
+  *depth = depth_of(n);
+}
+
 int main() {
   int* memory = nullptr;
   CHECK(cudaMalloc(&memory, 16));
@@ -38,6 +60,20 @@ int main() {
   claim<<<1, 1>>>(2);
   EXPECT(cudaDeviceSynchronize() == cudaErrorAssert);
   CHECK(cudaDeviceReset());
+
+  CHECK(cudaMalloc(&memory, 16));
+  CHECK(cudaMemset(memory, 0, 16));
+  wait_for<<<2, 1>>>(reinterpret_cast<int*>(16), memory);
+  EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  CHECK(cudaDeviceReset());
+
+  // A stack is as deep as the program says.
+  CHECK(cudaDeviceSetLimit(cudaLimitStackSize, 128 << 10));
+  int* depth = nullptr;
+  CHECK(cudaMallocManaged(&depth, sizeof(int)));
+  descend<<<1, 1>>>(depth, 1000);
+  CHECK(cudaDeviceSynchronize());
+  EXPECT(*depth == 1000);
 
   // A graph that names memory which is gone.
   cudaGraph_t graph;

@@ -10,6 +10,10 @@ __global__ void scale(float* values, int n) {
   if (i == 0) ++counter;
 }
 
+__global__ void count(unsigned* shared, int rounds) {
+  for (int i = 0; i < rounds; ++i) atomicAdd_system(shared, 1u);
+}
+
 int main() {
   constexpr int kValues = 1000;
   float* values = nullptr;
@@ -29,6 +33,17 @@ int main() {
   CHECK(cudaPointerGetAttributes(&attributes, values + 1));
   EXPECT(attributes.type == cudaMemoryTypeManaged && attributes.devicePointer == values + 1 &&
          attributes.hostPointer == values + 1);
+  // Host and kernel count together.
+  unsigned* shared = nullptr;
+  CHECK(cudaMallocManaged(&shared, sizeof(unsigned)));
+  *shared = 0;
+  count<<<4, 64>>>(shared, 20);
+  unsigned mine = 0;
+  while (cudaStreamQuery(nullptr) == cudaErrorNotReady)
+    for (int i = 0; i < 100; ++i, ++mine) __sync_fetch_and_add(shared, 1u);
+  CHECK(cudaDeviceSynchronize());
+  EXPECT(*shared == mine + 4 * 64 * 20);
+  CHECK(cudaFree(shared));
   CHECK(cudaFree(values));
   return verdict();
 }

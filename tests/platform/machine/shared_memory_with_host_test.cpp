@@ -144,6 +144,30 @@ TEST(SharedMemoryWithHost, KernelsAndThisProcessHaveTheSameBytes) {
   }
 }
 
+// As GPUs map pages of 2 MiB; buffers begin at multiples of 512 bytes.
+TEST(PageSlack, AccessesALittleOutOfABufferGoThrough) {
+  RunOptions options = in_process();
+  options.page_slack = true;
+  GpuPlatform gpu(preset("mini"), options);
+  const std::uint64_t a = gpu.allocate("", 400), b = gpu.allocate("", 4);
+  const auto module = module_of_body("ld.global.u32 %r1, [%a0];\nst.global.u32 [%a1], %r1;\n", 2);
+  const auto faults_at = [&](std::uint64_t address) {
+    const auto kernel = module->make_kernel("k", {1, 1, 1}, {1, 1, 1}, 0, block_of({address, b}));
+    gpu.begin_run();
+    gpu.launch(*kernel);
+    return gpu.faults().size();
+  };
+  EXPECT_EQ(faults_at(a + 396), 0U);
+  EXPECT_EQ(gpu.take_slack_used(), 0U);
+  EXPECT_EQ(faults_at(a + 400), 0U);
+  EXPECT_EQ(gpu.take_slack_used(), a + 400);
+  EXPECT_EQ(gpu.take_slack_used(), 0U) << "it is told once";
+  EXPECT_EQ(faults_at(a + (1U << 20U)), 0U);
+  EXPECT_EQ(faults_at(a + (4U << 20U)), 1U) << "no page that holds anything";
+  EXPECT_EQ(faults_at(a - (1U << 21U)), 1U);
+  EXPECT_FALSE(gpu.physical_of(a + 400)) << "for the host it is no memory";
+}
+
 /// A kernel and its host call each other by turns, each spinning on what the other writes.
 TEST(SharedMemoryWithHost, AGridThatSpinsSeesWhatTheHostWritesMeanwhile) {
   GpuPlatform gpu(preset("mini"), in_process());
