@@ -29,6 +29,7 @@ int exec(const ExecOptions& o) {
                                   o.measure,  o.exact_bounds, o.children, o.command};
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());
+  for (const std::string& warning : plan.value().warnings) print_message("warning: " + warning + "\n");
   if (o.verbose)
     for (const std::string& note : plan.value().notes) print_message("note: " + note + "\n");
   return bad_input(o.command.front() + " cannot be started: " + cuda::become(request, plan.value()));

@@ -82,9 +82,11 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
           name, "it is linked without a loader (-static), so that no library can stand in for CUDA's",
           "link it without -static");
     if (const std::string closed = closed_library(file); !closed.empty())
-      return Diagnostic::about(name,
-                               closed + " holds machine code of GPUs and no PTX, which is what runs here",
-                               "record what it does on a GPU as a trace, and run that: docs/traces.md");
+      plan.warnings.push_back(
+          closed +
+          " holds machine code of GPUs and no PTX, which is what runs here: what the program asks of it "
+          "fails with its own errors; record what it does on a GPU as a trace, and run that "
+          "(docs/programs.md)");
     if (std::find(file.needed.begin(), file.needed.end(), kDriver) != file.needed.end())
       plan.notes.push_back("it calls the driver API, of " + std::string(kDriver) +
                            ", in whose place ours is");

@@ -39,6 +39,7 @@ struct ExecPlan {
   std::vector<std::string> preload;      ///< libraries of ours
   std::vector<std::string> environment;  ///< "NAME=value", to be added
   std::vector<std::string> notes;        ///< for the user: how its CUDA is reached, a sentence each
+  std::vector<std::string> warnings;     ///< what will not work, if the program asks for it
 };
 
 /// Finds the program as a shell would, looks how it reaches CUDA (a shared runtime, one that is linked in,

@@ -11,10 +11,19 @@
 namespace warpline::cuda {
 namespace {
 
+/// Modules may have variables and functions alone; a program here has a kernel.
+constexpr std::string_view kNothing = "__warpline_nothing";
+constexpr std::string_view kAnyKernel =
+    ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry __warpline_nothing()\n{\n  ret;\n}\n";
+
 Result<std::unique_ptr<programs::Module>> parsed(const std::vector<PtxText>& texts) {
-  if (texts.size() == 1) return ptx::parse(texts.front().text, texts.front().name);
+  const bool has_kernel = std::any_of(texts.begin(), texts.end(), [](const PtxText& t) {
+    return t.text.find(".entry") != std::string::npos;
+  });
+  if (texts.size() == 1 && has_kernel) return ptx::parse(texts.front().text, texts.front().name);
   std::vector<ptx::ModulePart> parts;
   for (const PtxText& t : texts) parts.push_back({t.text, t.name});
+  if (!has_kernel) parts.push_back({kAnyKernel, "a kernel that does nothing"});
   return ptx::parse(parts);
 }
 
@@ -87,6 +96,13 @@ std::optional<Diagnostic> ModuleOnDevice::lay(const std::string& name, const Pla
   if (const auto lacks = memory.set_up(gpu_, addresses_, place.sizes, platform_))
     return Diagnostic::about(name, lacks->what + " does not fit the GPU's memory");
   return std::nullopt;
+}
+
+std::vector<std::string> ModuleOnDevice::kernels() const {
+  std::vector<std::string> names;
+  for (const programs::Entry& e : program_->entries())
+    if (e.name != kNothing) names.push_back(e.name);
+  return names;
 }
 
 const programs::Entry* ModuleOnDevice::entry(std::string_view name) const {

@@ -45,6 +45,8 @@ class ModuleOnDevice {
   ModuleOnDevice& operator=(const ModuleOnDevice&) = delete;
 
   [[nodiscard]] programs::Module& program() { return *program_; }
+  /// Its kernels, in the order in which the texts have them.
+  [[nodiscard]] std::vector<std::string> kernels() const;
   /// Null: it has no such kernel.
   [[nodiscard]] const programs::Entry* entry(std::string_view name) const;
   struct Variable {

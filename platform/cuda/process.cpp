@@ -153,6 +153,13 @@ Function* Process::function_of(const void* stub_or_handle) {
   return f.function;
 }
 
+const void* Process::stub_of(const Function* function) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [stub, f] : functions_)
+    if (f.function == function) return stub;
+  return nullptr;
+}
+
 Status Process::variable_of(const void* variable, unsigned device, ModuleOnDevice::Variable& out) {
   Machine* const machine = this->machine();
   if (machine == nullptr) return why_no_machine();

@@ -70,6 +70,8 @@ class Process {
   [[nodiscard]] Machine* machine();
   /// Why there is none, as CUDA says it.
   [[nodiscard]] Status why_no_machine();
+  /// The stub of a kernel on the host; null: it has none.
+  [[nodiscard]] const void* stub_of(const Function* function);
   /// A kernel by the address of its stub on the host, or by its handle; null: neither.
   [[nodiscard]] Function* function_of(const void* stub_or_handle);
   /// Reads what is registered if it has variables that are the host's, too, and tells the program where these

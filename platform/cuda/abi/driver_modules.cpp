@@ -106,25 +106,24 @@ int cuModuleGetFunction(void** function, void* handle, const char* name) {
 int cuModuleGetFunctionCount(unsigned* count, void* handle) {
   if (count == nullptr) return result(Status::invalid_value);
   return with_module_there(handle, [&](Machine&, Context&, LoadedModule&, ModuleOnDevice& there) {
-    *count = static_cast<unsigned>(there.program().entries().size());
+    *count = static_cast<unsigned>(there.kernels().size());
     return Status::success;
   });
 }
 
 int cuModuleEnumerateFunctions(void** functions, unsigned count, void* handle) {
   if (functions == nullptr) return result(Status::invalid_value);
-  return with_module_there(
-      handle, [&](Machine& m, Context& context, LoadedModule& module, ModuleOnDevice& there) {
-        const auto& entries = there.program().entries();
-        for (std::size_t n = 0; n < std::min<std::size_t>(count, entries.size()); ++n) {
-          Function* found = nullptr;
-          const Status status =
-              LoadedModules::instance().kernel(m, module, entries[n].name, context.device, found);
-          if (status != Status::success) return status;
-          functions[n] = found;
-        }
-        return Status::success;
-      });
+  return with_module_there(handle, [&](Machine& m, Context& context, LoadedModule& module,
+                                       ModuleOnDevice& there) {
+    const std::vector<std::string> kernels = there.kernels();
+    for (std::size_t n = 0; n < std::min<std::size_t>(count, kernels.size()); ++n) {
+      Function* found = nullptr;
+      const Status status = LoadedModules::instance().kernel(m, module, kernels[n], context.device, found);
+      if (status != Status::success) return status;
+      functions[n] = found;
+    }
+    return Status::success;
+  });
 }
 
 int cuModuleGetGlobal_v2(std::uint64_t* address, std::size_t* bytes, void* handle, const char* name) {

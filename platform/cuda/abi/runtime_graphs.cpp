@@ -244,7 +244,8 @@ int cudaGraphKernelNodeGetParams(void* node, KernelNodeParameters* p) {
     for (const programs::Parameter& parameter : grid.entry->parameters)
       n.arguments.push_back(grid.parameters.data() + parameter.offset);
     *p = {};
-    p->function = grid.function;
+    const void* const stub = Process::instance().stub_of(grid.function);
+    p->function = stub == nullptr ? grid.function : const_cast<void*>(stub);
     p->grid = AbiDim3(grid.shape.grid);
     p->block = AbiDim3(grid.shape.block);
     p->shared_bytes = grid.shape.shared_bytes;

@@ -41,7 +41,10 @@ class Registers {
 
 class Pressure {
  public:
-  explicit Pressure(const Program& program) : program_(program) { find_blocks(); }
+  explicit Pressure(const Program& program) : program_(program), made_of_nothing_(program.registers) {
+    find_blocks();
+    find_made_of_nothing();
+  }
 
   /// The most 32-bit registers that are needed at once.
   unsigned most() {
@@ -70,8 +73,34 @@ class Pressure {
   [[nodiscard]] std::size_t blocks() const { return begins_.size(); }
 
  private:
-  /// 32-bit registers that a register of the program takes; predicates have their own.
-  [[nodiscard]] unsigned units(std::uint16_t r) const { return (program_.register_bytes[r] + 3U) / 4U; }
+  /// 32-bit registers that a register of the program takes; predicates have their own. Immediates,
+  /// parameters, constants and special registers wait in none: the assembler uses them where they are.
+  [[nodiscard]] unsigned units(std::uint16_t r) const {
+    return made_of_nothing_.has(r) ? 0 : (program_.register_bytes[r] + 3U) / 4U;
+  }
+
+  /// Registers that one instruction alone writes, which needs no other register.
+  void find_made_of_nothing() {
+    std::vector<unsigned> writers(program_.registers);
+    for (std::size_t i = 0; i < program_.ops.size(); ++i) {
+      const Instruction& instruction = program_.instructions[i];
+      const unsigned sources = instruction.source_count, all = sources + instruction.destination_count;
+      const bool from_memory = instruction.kind == InstructionKind::memory &&
+                               instruction.mem.space != Space::constant &&
+                               instruction.mem.space != Space::param;
+      const bool alone =
+          sources == 0 && !program_.ops[i].guarded && !from_memory && program_.ops[i].flow == Flow::next;
+      for (unsigned n = sources; n < all; ++n) {
+        const std::uint16_t r = instruction.registers[n];
+        writers[r] += alone ? 1 : 2;
+        if (writers[r] == 1) {
+          made_of_nothing_.add(r);
+        } else {
+          made_of_nothing_.remove(r);
+        }
+      }
+    }
+  }
 
   void find_blocks() {
     const std::size_t count = program_.ops.size();
@@ -140,6 +169,7 @@ class Pressure {
   }
 
   const Program& program_;
+  Registers made_of_nothing_;
   std::vector<std::size_t> begins_;    ///< of blocks
   std::vector<std::size_t> block_of_;  ///< by operation
   std::vector<Registers> needed_before_;

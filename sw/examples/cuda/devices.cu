@@ -54,6 +54,8 @@ int main() {
   EXPECT(blocks >= 1 && blocks <= p.maxThreadsPerMultiProcessor / 1024);
   CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, tile, 128, 0));
   EXPECT(blocks >= 4);
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, large, 128, 16384));
+  EXPECT(blocks == static_cast<int>(p.sharedMemPerMultiprocessor / (16384 + p.reservedSharedMemPerBlock)));
   int grid = 0, block = 0;
   CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, tile));
   EXPECT(block >= 32 && block <= 1024 && grid >= p.multiProcessorCount);

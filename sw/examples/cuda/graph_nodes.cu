@@ -69,7 +69,8 @@ int main() {
 
   cudaKernelNodeParams seen = {};
   CHECK(cudaGraphKernelNodeGetParams(added, &seen));
-  EXPECT(seen.blockDim.x == 256 && *static_cast<int*>(seen.kernelParams[2]) == 5);
+  EXPECT(seen.func == reinterpret_cast<void*>(add) && seen.blockDim.x == 256 &&
+         *static_cast<int*>(seen.kernelParams[2]) == 5);
 
   // Events that nodes record are recorded by the launch.
   cudaEvent_t before, behind;
