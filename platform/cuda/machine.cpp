@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "platform/cuda/arrays.h"
+#include "platform/cuda/occupancy.h"
 #include "platform/cuda/shortcomings.h"
 #include "platform/launch/launched_grids.h"
 #include "platform/machine/gpu_memories.h"
@@ -851,6 +852,7 @@ Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {
   LaunchAttributes attributes;
   attributes.cooperative = r.cooperative;
   attributes.grid_number = ++grids_;
+  if (!options_.exact_bounds) attributes.shared_unit = shared_unit(config_);
   attributes.stack_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(*limit(0), 512U << 10U));
   if (r.cooperative) {
     std::uint64_t& workspace = workspaces_[grid.device];

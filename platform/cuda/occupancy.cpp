@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "platform/cuda/device_properties.h"
+#include "rtl_models/base/bits.h"
 
 namespace warpline::cuda {
 
@@ -16,18 +17,26 @@ std::uint64_t reserved_shared(const GpuConfig& config) {
 
 }  // namespace
 
+std::uint32_t shared_unit(const GpuConfig& config) {
+  return config.compute_capability >= 80 ? 128 : 256;
+}
+
 unsigned blocks_per_sm(const GpuConfig& config, const BlockNeeds& needs) {
   constexpr unsigned kMostThreads = 1024;
   const auto most_shared = static_cast<std::uint64_t>(device_attribute(config, 97).value_or(0));
   if (needs.threads == 0 || needs.threads > kMostThreads || needs.shared_bytes > most_shared) return 0;
   const unsigned warps = (needs.threads + kWarpLanes - 1) / kWarpLanes;
   std::uint64_t blocks = std::min(config.sm.cta_slots, config.sm.warp_slots / warps);
-  const std::uint64_t shared = needs.shared_bytes + reserved_shared(config);
+  const std::uint64_t shared = align_up(needs.shared_bytes + reserved_shared(config), shared_unit(config));
   if (shared != 0) blocks = std::min(blocks, config.sm.shared_bytes / shared);
-  // Numbers of registers are estimates: one block fits, as its launch does.
-  if (needs.registers != 0 && blocks != 0)
-    blocks = std::max<std::uint64_t>(
-        1, std::min<std::uint64_t>(blocks, config.sm.registers / (needs.registers * warps * kWarpLanes)));
+  // A warp has registers in whole units, of its quarter of the SM. Numbers of registers are estimates: one
+  // block fits, as its launch does.
+  constexpr std::uint64_t kUnit = 256, kQuarters = 4;
+  if (needs.registers != 0 && blocks != 0) {
+    const std::uint64_t of_warp = align_up(std::uint64_t{needs.registers} * kWarpLanes, kUnit);
+    const std::uint64_t fit = config.sm.registers / kQuarters / of_warp * kQuarters;
+    blocks = std::max<std::uint64_t>(1, std::min<std::uint64_t>(blocks, fit / warps));
+  }
   return static_cast<unsigned>(blocks);
 }
 

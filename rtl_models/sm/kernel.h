@@ -23,6 +23,7 @@ struct WARPLINE_PUBLIC LaunchAttributes {
   bool cooperative = false;          ///< all its CTAs are to be resident at once
   std::uint64_t grid_workspace = 0;  ///< of a cooperative grid: where its barrier lies, 8 bytes of zeros
   std::uint64_t grid_number = 1;     ///< `%gridid`
+  std::uint32_t shared_unit = 4;     ///< bytes in whole multiples of which CTAs have shared memory
   std::uint32_t stack_bytes = 0;     ///< that a thread of a recursive program wants, if it is more than usual
 };
 
