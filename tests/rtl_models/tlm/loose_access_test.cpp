@@ -46,12 +46,15 @@ struct Isolated {
   }
 };
 
+/// What one process simulates, which elaborates once.
+enum class Part : std::uint8_t { runs, legal, pairs, annotated };
+
 struct Simulation {
   struct Run {
     /// `alone`: no others share crossbar and slices. (In whose turn threads go that wait for the same time,
     /// SystemC does not say.)
     Run(const std::string& name, const Build& build, std::uint64_t seed, bool no_others)
-        : l1(seed, 20000),
+        : l1(seed, 10000),
           alone(no_others),
           netlist(
               name, build, [this](LooseInitiator& i) { l1.run(i); },
@@ -154,34 +157,42 @@ struct Simulation {
   std::deque<Legal> legal;
   std::deque<Pair> pairs;
   std::deque<Annotated> annotated;
-  Simulation() {
+  explicit Simulation(Part part) {
     tlm_utils::tlm_quantumkeeper::set_global_quantum(ns(500));
-    for (std::uint64_t seed = 0; seed < 4; ++seed)
-      for (const HopTransport t : {HopTransport::direct, HopTransport::socket})
-        runs.emplace_back(text("run", std::to_string(runs.size())), Build{t}, seed, seed % 2 == 0);
-    for (const HopTransport t : {HopTransport::direct, HopTransport::socket})
-      legal.emplace_back(text("legal", std::to_string(legal.size())), t);
-    for (const unsigned mhz : {987U, 1000U})
-      for (const HopTransport t : {HopTransport::direct, HopTransport::socket})
-        pairs.emplace_back(text("pair", std::to_string(pairs.size())), mhz, t, mhz);
-    annotated.emplace_back("annotated");
+    switch (part) {
+      case Part::runs:
+        for (std::uint64_t seed = 0; seed < 4; ++seed)
+          for (const HopTransport t : {HopTransport::direct, HopTransport::socket})
+            runs.emplace_back(text("run", std::to_string(runs.size())), Build{t}, seed, seed % 2 == 0);
+        break;
+      case Part::legal:
+        for (const HopTransport t : {HopTransport::direct, HopTransport::socket})
+          legal.emplace_back(text("legal", std::to_string(legal.size())), t);
+        break;
+      case Part::pairs:
+        for (const unsigned mhz : {987U, 1000U})
+          for (const HopTransport t : {HopTransport::direct, HopTransport::socket})
+            pairs.emplace_back(text("pair", std::to_string(pairs.size())), mhz, t, mhz);
+        break;
+      case Part::annotated: annotated.emplace_back("annotated"); break;
+    }
     sc_core::sc_start();
   }
 };
-Simulation& simulation() {
-  static Simulation s;
+Simulation& simulation(Part part) {
+  static Simulation s(part);
   return s;
 }
 
 TEST(LooseAccess, RandomTrafficReadsWhatItWrote) {
-  for (Simulation::Run& r : simulation().runs) {
+  for (Simulation::Run& r : simulation(Part::runs).runs) {
     SCOPED_TRACE(r.netlist.l1.name());
     EXPECT_TRUE(r.netlist.l1.done && r.netlist.crossbar.done && r.netlist.texture.done);
     ASSERT_EQ(r.l1.wrong, std::vector<std::string>{});
     ASSERT_EQ(r.wrong, std::vector<std::string>{});
     auto counters = r.netlist.subsystem.counters();
-    EXPECT_GT(counters["l1.writebacks"], 100U);
-    EXPECT_GT(counters["l20.sysmem_writebacks"], 10U);
+    EXPECT_GT(counters["l1.writebacks"], 50U);
+    EXPECT_GT(counters["l20.sysmem_writebacks"], 5U);
     EXPECT_EQ(r.netlist.subsystem.engine.engine().pool().in_use(), 0U);
     EXPECT_EQ(r.netlist.subsystem.engine.transactions_in_use(), 0U);
     EXPECT_TRUE(r.netlist.subsystem.engine.engine().quiescent());
@@ -189,7 +200,7 @@ TEST(LooseAccess, RandomTrafficReadsWhatItWrote) {
 }
 
 TEST(LooseAccess, HopsOverSocketsGiveTheSameTimesAndCounters) {
-  std::deque<Simulation::Run>& runs = simulation().runs;
+  std::deque<Simulation::Run>& runs = simulation(Part::runs).runs;
   for (std::size_t n = 0; n < runs.size(); n += 2) {
     if (!runs[n].alone) continue;
     for (std::size_t i = 0; i < runs[n].l1.took.size(); ++i)
@@ -202,7 +213,7 @@ TEST(LooseAccess, HopsOverSocketsGiveTheSameTimesAndCounters) {
 
 TEST(LooseAccess, AnyBytesOfALineAndResponseStatuses) {
   const std::vector<Refused> expected = refused_accesses();
-  for (Simulation::Legal& l : simulation().legal) {
+  for (Simulation::Legal& l : simulation(Part::legal).legal) {
     SCOPED_TRACE(l.netlist.l1.name());
     std::map<std::uint64_t, std::uint8_t> memory;
     for (const Access& a : l.accesses) {
@@ -222,7 +233,7 @@ TEST(LooseAccess, AnyBytesOfALineAndResponseStatuses) {
 }
 
 TEST(LooseAccess, TakesTheTimeOfTheTimedPathWhereNothingElseIsUnderWay) {
-  for (Simulation::Pair& p : simulation().pairs) {
+  for (Simulation::Pair& p : simulation(Part::pairs).pairs) {
     ASSERT_TRUE(p.loose.l1.done && p.timed.l1.done);
     EXPECT_TRUE(p.a.at_ticks && p.b.at_ticks);
     for (std::size_t n = 0; n < p.a.took.size(); ++n)
@@ -233,7 +244,7 @@ TEST(LooseAccess, TakesTheTimeOfTheTimedPathWhereNothingElseIsUnderWay) {
 }
 
 TEST(LooseAccess, AnnotatedDelayIsKeptAndGrows) {
-  EXPECT_EQ(simulation().annotated.front().wrong, std::vector<std::string>{});
+  EXPECT_EQ(simulation(Part::annotated).annotated.front().wrong, std::vector<std::string>{});
 }
 
 }  // namespace loose_access_test
