@@ -124,7 +124,7 @@ case $step in
     says 'did you mean "slices"'
     ;;
   custom_l2)
-    build custom_l2
+    build custom_l2 -DCMAKE_UNITY_BUILD=ON # file by file it is compiled for checked_examples_test
     for kernel in vecadd histogram transpose; do
       expect 0 "$work/build/custom_l2" "$prefix/share/warpline/kernels/$kernel.toml"
       says '^ +MyL2 +[0-9]+ cycles +([0-9]+) of \1 results as expected'
@@ -142,7 +142,7 @@ case $step in
     says 'no_such_file.toml'
     ;;
   custom_dram)
-    build custom_dram
+    build custom_dram -DCMAKE_UNITY_BUILD=ON # likewise
     again custom_dram
     for program in custom_dram custom_dram.shared; do
       for kernel in vecadd histogram transpose; do
