@@ -1,15 +1,16 @@
-# warpline_folder(NAME [SYSTEMC] [COLD] [DEPENDS targets...] [MODULE_DEPENDS targets...] [PUBLIC_HEADERS files...] [PACKAGES names...])
+# warpline_folder(NAME [SYSTEMC] [COLD] [SETUP] [DEPENDS targets...] [MODULE_DEPENDS targets...] [PUBLIC_HEADERS files...] [PACKAGES names...])
 # One target per folder, warpline::NAME, of all sources below it that are in no folder with a CMakeLists.txt of its own. An include
 # names the path of a header from the top of the checkout; tests/structure says who may include whom.
 # Sources called *_module.cpp need SystemC: they make a second target, NAME_module, that depends on the first and on
 # MODULE_DEPENDS. With SYSTEMC all sources do, and there is one target. COLD: what is done once in a run, and is compiled faster for that.
+# SETUP: so it is where sanitizers are built in, as the tests spend little of their time in it.
 # Installed are PUBLIC_HEADERS, which include each other and no other header of ours (install_headers.cmake). PACKAGES are the
 # pkg-config names of the libraries that the sources need besides.
 #
 # Every folder adds to the lists WARPLINE_TARGETS (its targets from the bottom up), WARPLINE_HEADERS and WARPLINE_PACKAGES, and its
 # targets to the umbrella of its top folder: warpline::rtl_models or warpline::platform.
 function(warpline_folder name)
-  cmake_parse_arguments(F "SYSTEMC;COLD" "" "DEPENDS;MODULE_DEPENDS;PUBLIC_HEADERS;PACKAGES" ${ARGN})
+  cmake_parse_arguments(F "SYSTEMC;COLD;SETUP" "" "DEPENDS;MODULE_DEPENDS;PUBLIC_HEADERS;PACKAGES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   file(GLOB_RECURSE others ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
   foreach(other ${others})
@@ -30,6 +31,8 @@ function(warpline_folder name)
   endif()
   if(F_COLD)
     target_compile_options(warpline_${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<BOOL:${WARPLINE_SANITIZE}>:-O0>)
+  elseif(F_SETUP)
+    target_compile_options(warpline_${name} PRIVATE $<$<BOOL:${WARPLINE_SANITIZE}>:-O0>)
   endif()
   if(modules OR F_MODULE_DEPENDS)
     warpline_library(${name}_module "${modules}" warpline::${name} ${F_MODULE_DEPENDS} warpline::SystemC)
