@@ -74,10 +74,10 @@ Found compare(std::uint64_t seeds, EndRule rule) {
 }
 
 TEST(SocketNaive, BeginAndEndOfEveryMessageAreAsPredicted) {
-  const Found found = compare(50, end_rules::faithful);
+  const Found found = compare(100, end_rules::faithful);
   EXPECT_EQ(found.machines, 0U) << found.first;
   EXPECT_EQ(found.answers, 0U);
-  EXPECT_GT(found.messages, 40000U);
+  EXPECT_GT(found.messages, 100000U);
 }
 
 TEST(SocketNaive, FindsACreditVisibleTooEarly) {

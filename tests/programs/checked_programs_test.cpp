@@ -47,7 +47,7 @@ TEST_P(CheckedPrograms, KeepToTheBaseProtocolAndRunAsInPlainCpp) {
   hops.expect_clean();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CheckedPrograms, ::testing::Range<std::uint64_t>(1, 16));
+INSTANTIATE_TEST_SUITE_P(Seeds, CheckedPrograms, ::testing::Range<std::uint64_t>(1, 31));
 
 }  // namespace checked_programs_test
 }  // namespace warpline::test

@@ -72,7 +72,7 @@ TEST(LitmusMachine, ARunDependsOnItsTestAndSeedOnly) {
     const std::vector<litmus::Test> tests = {litmus_test(kStoreBuffer), litmus_test(kBusy),
                                              litmus_test(kStuck), litmus_test(kEndless)};
     Machine used(litmus_gpu(gpu));
-    for (std::uint64_t seed = 0; seed < (std::string(gpu) == "mini" ? 16U : 3U); ++seed)
+    for (std::uint64_t seed = 0; seed < (std::string(gpu) == "mini" ? 40U : 6U); ++seed)
       for (std::size_t n = 0; n < tests.size(); ++n) {
         used.load(tests[n]);
         const Shown after_others = run_once(used, tests[n], seed);

@@ -12,7 +12,7 @@ namespace random_kernels_test {
 TEST(RandomKernels, DoWhatTheModelAllows) {
   const std::uint64_t first = from_environment("WARPLINE_KERNEL_SEED", 1);
   const std::uint64_t kernels = from_environment("WARPLINE_KERNELS", 100);
-  const std::uint64_t runs = from_environment("WARPLINE_KERNEL_RUNS", 2);
+  const std::uint64_t runs = from_environment("WARPLINE_KERNEL_RUNS", 4);
   std::uint64_t events = 0, searched = 0;
   JudgeOptions drawn;
   drawn.draw = true;

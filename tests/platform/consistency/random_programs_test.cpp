@@ -126,7 +126,7 @@ std::string program_of_barriers(Random& random) {
 
 /// Arrivals that do not wait may come twice before others come once.
 TEST(RandomLitmusPrograms, OfBarriersNeverShowWhatTheModelForbids) {
-  const std::uint64_t programs = 4 * from_environment("WARPLINE_PROGRAMS", 250);
+  const std::uint64_t programs = 8 * from_environment("WARPLINE_PROGRAMS", 250);
   RunSeries plan;
   plan.runs = from_environment("WARPLINE_PROGRAM_RUNS", 40) / 2;
   Machine machine(load_gpu("mini", {}).value());

@@ -18,7 +18,7 @@ namespace warpline::test {
 /// `.mmio` operations of full warps on a device behind the root complex; the whole:
 /// WARPLINE_DEVICE_OPERATIONS=1000000.
 inline std::uint64_t device_operations() {
-  return from_environment("WARPLINE_DEVICE_OPERATIONS", 8'000) / (kStreamWarps * kWarpLanes);
+  return from_environment("WARPLINE_DEVICE_OPERATIONS", 20'000) / (kStreamWarps * kWarpLanes);
 }
 
 /// Whether the device's log holds each operation that the streams make on its memory, once, in the order of

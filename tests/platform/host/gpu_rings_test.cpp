@@ -102,7 +102,7 @@ void run_commands(std::uint64_t seed, unsigned count) {
 /// The whole: WARPLINE_COMMANDS=100000.
 TEST(GpuRings, CommandsAreEachDoneOnceWithEveryByteRight) {
   const std::uint64_t seed = from_environment("WARPLINE_COMMAND_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_COMMANDS", 2000);
+  const std::uint64_t count = from_environment("WARPLINE_COMMANDS", 4000);
   for (std::uint64_t i = 0; i < count / 200 && !testing::Test::HasFailure(); ++i) run_commands(seed + i, 200);
 }
 
@@ -237,7 +237,7 @@ unsigned stale_behind_completion(std::uint64_t seed, bool relaxed) {
 }
 
 TEST(GpuRings, ACompletionIsNeverSeenBeforeItsData) {
-  const std::uint64_t seeds = from_environment("WARPLINE_INBOUND_ORDER_SEEDS", 10);
+  const std::uint64_t seeds = from_environment("WARPLINE_INBOUND_ORDER_SEEDS", 25);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed)
     EXPECT_EQ(stale_behind_completion(seed, false), 0U) << "seed " << seed;
 }

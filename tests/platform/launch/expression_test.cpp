@@ -202,7 +202,7 @@ TEST(Expression, MistakesNameThePlace) {
 }
 
 TEST(Expression, AFlatChainOfOperatorsIsAsLongAsItLikes) {
-  constexpr int kTerms = 40000;
+  constexpr int kTerms = 100000;
   std::string integers = "1", floats = "1.0", mixed = "0 == 1", truths = "a[1] == 3.0";
   for (int n = 0; n < kTerms; ++n) {
     integers += n % 2 == 0 ? " + 2" : " - 1";

@@ -7,7 +7,7 @@ namespace warpline::test {
 namespace tick_modes_test {
 
 TEST(TickModes, LazyEveryCycleAndSpuriousShuffledTicksGiveTheSameRun) {
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 15; ++seed) {
     Random random(seed);
     const GpuConfig config = random_machine(random);
     ASSERT_TRUE(config.problems().empty())

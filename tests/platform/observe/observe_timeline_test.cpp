@@ -88,7 +88,7 @@ TEST(Timeline, EveryRequestsWayIsComplete) {
 }
 
 TEST(Timeline, RandomMachinesKeepItsRules) {
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     Random random(seed);
     const GpuConfig config = random_machine(random);
     const Watched run = watch_generators(config, seed, {});

@@ -47,8 +47,8 @@ TEST_P(CheckedKernels, LooselyTimedMakeNothingButCalls) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, CheckedKernels,
-                         ::testing::Values("chase", "hints", "histogram", "pipeline", "reduce", "spmv",
-                                           "stencil", "texture", "transpose", "vecadd"));
+                         ::testing::Values("chase", "hints", "histogram", "matmul", "pipeline", "reduce",
+                                           "spmv", "stencil", "texture", "transpose", "vecadd"));
 
 TEST(CheckedFastForward, GoesOverFromCallsToTimedRequests) {
   const GpuConfig config = preset("mini");
@@ -83,7 +83,7 @@ TEST_P(CheckedMachines, RunAsInPlainCppWhateverTheTicks) {
   hops.expect_clean();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CheckedMachines, ::testing::Range<std::uint64_t>(1, 16));
+INSTANTIATE_TEST_SUITE_P(Seeds, CheckedMachines, ::testing::Range<std::uint64_t>(1, 31));
 
 }  // namespace checked_hops_test
 }  // namespace warpline::test

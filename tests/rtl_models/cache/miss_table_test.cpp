@@ -130,7 +130,7 @@ void drains_against_sets(std::uint64_t seed) {
 }
 
 TEST(WriteTracker, ADrainWaitsForEarlierWritesAndNoLaterOnes) {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) drains_against_sets(seed);
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) drains_against_sets(seed);
 }
 
 TEST(WriteTracker, TagsWrap) {

@@ -54,7 +54,7 @@ TEST(SassCctlEncoding, RefusesWhatTheSeedCallsIllegalEncodings) {
 /// outcomes are common. WARPLINE_CCTL_WORDS: how many.
 TEST(SassCctlEncoding, DecodesAndEncodesToTheSameWord) {
   const char* const asked = std::getenv("WARPLINE_CCTL_WORDS");
-  const std::uint64_t words = asked == nullptr ? 3'000'000 : std::strtoull(asked, nullptr, 10);
+  const std::uint64_t words = asked == nullptr ? 10'000'000 : std::strtoull(asked, nullptr, 10);
   Random random(5);
   constexpr std::uint64_t kHigh = 0x03fe1e000f807100ULL;
   std::uint64_t legal = 0, refused = 0;

@@ -124,9 +124,8 @@ void check(const Words& w, const Operand& a, unsigned& accepted, unsigned& refus
 }
 
 TEST(SassCctl, IsAcceptedExactlyWhereTheSeedAllows) {
-  // None, those that are no schedule, and both sides of each bound.
   std::vector<std::string> schedules = {""};
-  for (const unsigned n : {0U, 1U, 4U, 5U, 15U, 16U}) schedules.push_back("?WAIT" + std::to_string(n));
+  for (unsigned n = 0; n <= 16; ++n) schedules.push_back("?WAIT" + std::to_string(n));
   unsigned accepted = 0, refused = 0;
   for (const char* mnemonic : {"CCTL", "CCTLL"})
     for (const bool extended : {false, true})

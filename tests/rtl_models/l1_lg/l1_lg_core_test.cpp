@@ -29,7 +29,7 @@ void fuzz(std::uint64_t seed) {
 }
 
 TEST(L1LgCore, RandomProgramsSeeTheirOwnStoresAndLoseNoDirtyByte) {
-  for (std::uint64_t seed = 1; seed <= 60 && !HasFatalFailure(); ++seed) fuzz(seed);
+  for (std::uint64_t seed = 1; seed <= 150 && !HasFatalFailure(); ++seed) fuzz(seed);
 }
 
 TEST(L1LgCore, AFillReadBeforeItsLinesWriteBackDoesNotInstall) {

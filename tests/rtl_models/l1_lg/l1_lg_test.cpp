@@ -160,7 +160,7 @@ void check_order(const Bench& bench) {
 }
 
 TEST(L1Lg, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
-  for (std::uint64_t seed = 1; seed <= 50 && !HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 120 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 77);
     Shape s;

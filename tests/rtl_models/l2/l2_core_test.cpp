@@ -89,7 +89,7 @@ void fuzz(std::uint64_t seed) {
 }
 
 TEST(L2Core, RandomRequestsAnswerAndLeaveWhatAFlatMemoryDoes) {
-  for (std::uint64_t seed = 1; seed <= 80 && !HasFatalFailure(); ++seed) fuzz(seed);
+  for (std::uint64_t seed = 1; seed <= 200 && !HasFatalFailure(); ++seed) fuzz(seed);
 }
 
 TEST(L2Core, AFetchThatAWriteBackPassesDoesNotInstall) {

@@ -172,7 +172,7 @@ void check_flushes(const std::vector<Item>& items, const Bench& bench) {
 }
 
 TEST(L2Flush, RandomWritesToManyDevicesHaveArrivedWhenAReleaseIsDone) {
-  for (std::uint64_t seed = 1; seed <= 25 && !HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 977);
     const std::uint64_t blocks = 1 + random.below(24);

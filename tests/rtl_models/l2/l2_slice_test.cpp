@@ -55,7 +55,7 @@ void check_memory(const std::map<std::uint64_t, FlatMemory::Line>& memory, const
 }
 
 TEST(L2Slice, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
-  for (std::uint64_t seed = 1; seed <= 50 && !HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 120 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 131);
     Shape s;

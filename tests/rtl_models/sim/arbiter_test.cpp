@@ -32,7 +32,7 @@ TEST(Arbiter, ChoosesAmongThoseThatFit) {
 }
 
 TEST(Arbiter, AgreesWithANaiveRoundRobin) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random(seed);
     const auto outputs = static_cast<unsigned>(1 + random.below(130));
     const auto inputs = static_cast<unsigned>(1 + random.below(200));

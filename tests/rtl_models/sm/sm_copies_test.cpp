@@ -298,7 +298,7 @@ void fuzz(std::uint64_t seed) {
 }
 
 TEST(SmCopies, RandomPipelinesReadWhatTheyCopied) {
-  for (std::uint64_t seed = 1; seed <= 60 && !HasFatalFailure(); ++seed) fuzz(seed);
+  for (std::uint64_t seed = 1; seed <= 150 && !HasFatalFailure(); ++seed) fuzz(seed);
 }
 
 }  // namespace sm_copies_test

@@ -251,7 +251,7 @@ std::vector<std::vector<Step>> random_scripts(Random& random, unsigned lines) {
 }
 
 TEST(SmFetch, NothingIssuesFromALineThatWasNotFetchedSinceTheLastInvalidation) {
-  for (std::uint64_t seed = 1; seed <= 30 && !HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 31);
     const unsigned lines = 1 + static_cast<unsigned>(random.below(12));

@@ -250,7 +250,7 @@ TEST(SmImages, SurfaceReductionsGoToMemoryAsSuch) {
 
 TEST(SmImages, SurfaceAccessesAreThoseOfAnArrayOfBytes) {
   constexpr std::array<DataType, 4> kTypes = {DataType::b8, DataType::b16, DataType::b32, DataType::b64};
-  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     Pixels p = random_image(random, kImageAt, true);

@@ -211,7 +211,7 @@ void fuzz(std::uint64_t seed) {
 }
 
 TEST(SmMemory, RandomAccessesOfAllSpacesAreThoseOfMapsOfBytes) {
-  for (std::uint64_t seed = 1; seed <= 30 && !HasFatalFailure(); ++seed) fuzz(seed);
+  for (std::uint64_t seed = 1; seed <= 80 && !HasFatalFailure(); ++seed) fuzz(seed);
 }
 
 }  // namespace sm_memory_test

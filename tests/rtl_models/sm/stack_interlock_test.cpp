@@ -111,7 +111,7 @@ Script noise(Random& random, unsigned count) {
 }
 
 TEST(StackInterlock, NoTokenIsLostUnderFullQueues) {
-  constexpr unsigned kInterleavings = 1'200;
+  constexpr unsigned kInterleavings = 3'000;
   std::uint64_t full = 0;
   for (std::uint64_t seed = 1; seed <= kInterleavings; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -163,7 +163,7 @@ TEST(StackInterlock, NoTokenIsLostUnderFullQueues) {
 
 /// A warp that a fault ends leaves its tokens where they are on their way, and nobody waits for them.
 TEST(StackInterlock, AFaultEndsAWarpWhoseTokensAreOnTheirWay) {
-  for (std::uint64_t seed = 1; seed <= 500; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     SmParameters p;

@@ -66,7 +66,7 @@ TEST(LegalityFuzz, EveryDamagedRowGetsOneVerdict) {
 TEST(LegalityFuzz, EveryDamagedModuleIsJudged) {
   const std::vector<std::string> all = rows();
   for (const std::string& sample : sample_modules())
-    for (std::uint64_t seed = 0; seed < mutant_count() / 50; ++seed) {
+    for (std::uint64_t seed = 0; seed < mutant_count() / 20; ++seed) {
       Random random(splitmix64(seed));
       std::string text = sample;
       for (std::uint64_t n = 1 + random.below(3); n != 0; --n) {

@@ -81,7 +81,7 @@ TEST(WriteCombiner, ALineLeavesInExactlyTheCycleInWhichItsTimeIsUp) {
 
 /// Memory is what the stores make of it one by one, and no byte is written that was not stored to.
 TEST(WriteCombiner, RandomStoresArriveWithTheirBytesAndNoOthers) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     HostBridgeParameters p;
