@@ -22,6 +22,10 @@ case $story in
     expect 0 run -- "$program"
     [ "$(cat out)" = PASSED ] && [ ! -s err ] || fail "it says more than PASSED"
     ;;
+  python)
+    expect 0 run -- "$(command -v python3)" "$source/tests/exec/driver_api.py"
+    [ "$(cat out)" = PASSED ] || fail "it does not say PASSED"
+    ;;
   threads) expect 0 run -- "$program" threads ;;
   forks)
     expect 0 run -- "$program" forks
