@@ -72,7 +72,7 @@ void Executor::note_done(Ticket ticket) {
   finished_.notify_all();
 }
 
-std::optional<Executor::Item> Executor::take_short() {
+std::optional<Executor::Item> Executor::take_short(Ticket last) {
   // What lies before a piece of work, as far as that may have to wait for it.
   struct Device {
     bool legacy = false, blocking = false;
@@ -88,12 +88,13 @@ std::optional<Executor::Item> Executor::take_short() {
   const std::lock_guard lock(mutex_);
   if (!running_ || stopping()) return std::nullopt;
   pass(*running_);
-  for (auto item = queue_.begin(); item != queue_.end() && item->turn; ++item) {
+  for (auto item = queue_.begin(); item != queue_.end() && item->turn && item->ticket <= last; ++item) {
     const Turn& turn = *item->turn;
     const Device& device = devices[turn.device];
     const bool waits = streams.count(turn.stream) != 0 || (turn.blocking && device.legacy) ||
                        (turn.legacy && device.blocking);
-    if (turn.is_short && !waits) {
+    const bool is_due = turn.after <= done_.load() || early_.count(turn.after) != 0;
+    if (turn.is_short && is_due && !waits) {
       Item taken = std::move(*item);
       queue_.erase(item);
       return taken;
@@ -104,7 +105,12 @@ std::optional<Executor::Item> Executor::take_short() {
 }
 
 void Executor::do_short() {
-  while (std::optional<Item> item = take_short()) {
+  Ticket last = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    last = submitted_;
+  }
+  while (std::optional<Item> item = take_short(last)) {
     item->work();
     item->work = nullptr;
     const std::lock_guard lock(mutex_);

@@ -26,8 +26,9 @@ class Executor {
     bool legacy = false;    ///< of the legacy default stream
     bool blocking = false;  ///< that and this wait for each other
     bool is_short = false;
+    std::uint64_t after = 0;  ///< a piece of work that must be done first; 0: none
   };
-  /// Names a piece of work: those with smaller numbers are done before it. 0: none.
+  /// Names a piece of work, in the order in which they were asked for. 0: none.
   using Ticket = std::uint64_t;
 
   Executor() = default;
@@ -43,8 +44,8 @@ class Executor {
   /// Asks for a piece of work, which throws nothing and does not wait for others. Without a turn: nothing
   /// that is asked for later is done before it.
   Ticket submit(Work work, const std::optional<Turn>& turn = std::nullopt);
-  /// Does what is short and need not wait for what is under way, nor for what was asked for before it. Called
-  /// by work that takes long, now and then.
+  /// Does what is short, need not wait for what is under way nor for what was asked for before it, and was
+  /// asked for before this call. Called by work that takes long, now and then.
   void do_short();
   /// Waits until less than kMostQueued pieces are left, or none is done any more. Of the executor's own
   /// thread, at once.
@@ -113,8 +114,8 @@ class Executor {
     Work work;
     std::optional<Turn> turn;  ///< nothing: all wait for it
   };
-  /// Takes the first piece out that do_short() may do.
-  std::optional<Item> take_short();
+  /// Takes the first piece up to `last` out that do_short() may do.
+  std::optional<Item> take_short(Ticket last);
   /// Pre: mutex_ is held.
   void note_done(Ticket ticket);
 

@@ -167,7 +167,7 @@ Result<std::vector<PtxText>> texts_to_link(std::string_view bytes, unsigned comp
     }
     for (PtxText& text : more.value()) texts.push_back(std::move(text));
   }
-  if (texts.empty()) return lacking;
+  if (texts.empty() && !lacking.empty()) return lacking;
   return texts;
 }
 

@@ -57,8 +57,9 @@ bool have_conditions(const GraphExec::Steps& steps) {
 bool are_alike(const GraphExec::Steps& a, const GraphExec::Steps& b);
 
 bool are_alike(const GraphExec::Step& a, const GraphExec::Step& b) {
-  if (a.kind != b.kind || a.after != b.after || a.choice != b.choice || a.condition != b.condition ||
-      a.bodies.size() != b.bodies.size() || (a.child == nullptr) != (b.child == nullptr))
+  if (a.kind != b.kind || a.after != b.after || a.choice != b.choice ||
+      (a.condition == nullptr) != (b.condition == nullptr) || a.bodies.size() != b.bodies.size() ||
+      (a.child == nullptr) != (b.child == nullptr))
     return false;
   if (a.child != nullptr && !are_alike(*a.child, *b.child)) return false;
   for (std::size_t n = 0; n < a.bodies.size(); ++n)

@@ -357,6 +357,10 @@ Status Machine::reset(unsigned device) {
   }
   prints_.erase(device);
   allocates_.erase(device);
+  if (devices() == 1) {
+    limits_ = usual_limits();
+    device_memory_.resize(sizes_of_device_memory(), platform_);
+  }
   for (const auto& library : libraries_)
     if (const auto module = library->on_device.find(device); module != library->on_device.end())
       module->second->renew_variables();
@@ -365,6 +369,8 @@ Status Machine::reset(unsigned device) {
 
 Status Machine::set_limit(int limit, std::uint64_t value) {
   constexpr int kPrintf = 1, kHeap = 2, kLaunches = 4;
+  if (limit == kLaunches)  // grids that run have launched some
+    if (const Status s = wait_for_all(); s == Status::not_permitted) return s;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
   const auto found = limits_.find(limit);
@@ -837,6 +843,18 @@ void Machine::note_use(const ModuleOnDevice& module, unsigned device) {
   if (module.uses(DeviceMemory::Part::heap)) allocates_.insert(device);
 }
 
+std::map<int, std::uint64_t> Machine::usual_limits() {
+  return {{0, 1024}, {1, 1U << 20U}, {2, 8U << 20U}, {3, 2}, {4, 2048}, {5, 64}, {6, 0}};
+}
+
+LaunchAttributes Machine::usual_attributes() {
+  LaunchAttributes attributes;
+  if (!options_.exact_bounds) attributes.shared_unit = shared_unit(config_);
+  constexpr std::uint64_t kDeepest = 512U << 10U;
+  attributes.stack_bytes = static_cast<std::uint32_t>(std::min(*limit(0), kDeepest));
+  return attributes;
+}
+
 Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {
   const GridShape& r = grid.shape;
   ClusterShape cluster;
@@ -849,11 +867,9 @@ Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {
     tell(error.diagnostic.text());
     return Status::invalid_configuration;
   }
-  LaunchAttributes attributes;
+  LaunchAttributes attributes = usual_attributes();
   attributes.cooperative = r.cooperative;
   attributes.grid_number = ++grids_;
-  if (!options_.exact_bounds) attributes.shared_unit = shared_unit(config_);
-  attributes.stack_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(*limit(0), 512U << 10U));
   if (r.cooperative) {
     std::uint64_t& workspace = workspaces_[grid.device];
     if (workspace == 0) workspace = platform_.allocate("", kWorkspaceBytes, Aperture::vidmem, grid.device);
@@ -875,7 +891,6 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   Done done;
   done.engine = Engine::compute;
   if (fault() != Status::success) return done;
-  device_in_turn_ = grid.device;
   Executor::Shared::Hold hold(platform_use_);
   std::unique_ptr<Kernel> kernel;
   if (const Status s = make_kernel(grid, kernel); s != Status::success) {
@@ -917,12 +932,14 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   kernel_ = std::move(kernel);
   take_printed();
   if (result.outcome == RunOutcome::quiescent && platform_.faults().empty()) {
-    LaunchedGrids launched(platform_, device_memory_, grids_, kernel_,
-                           [this](const std::string& why, bool faults) {
-                             if (!why.empty()) tell("a launch from the device failed: " + why);
-                             if (faults) set_fault(Status::illegal_address);
-                             take_printed();
-                           });
+    LaunchedGrids launched(
+        platform_, device_memory_, grids_, kernel_,
+        [this](const std::string& why, bool faults) {
+          if (!why.empty()) tell("a launch from the device failed: " + why);
+          if (faults) set_fault(Status::illegal_address);
+          take_printed();
+        },
+        usual_attributes());
     launched.run(grid.device, grid.module->program(), result);
   }
   grid_runs_ = false;
@@ -970,8 +987,10 @@ void Machine::note_slack(const std::string& kernel, unsigned device) {
     const auto& all = allocations_.all();
     if (const auto after = all.upper_bound(address); after != all.begin()) {
       const Allocation& a = std::prev(after)->second;
-      where = fmt::format(", {} past the end of what was allocated at {}",
-                          counted(address - a.address - a.bytes, "byte"), hexadecimal(a.address));
+      where = address < a.address + a.bytes
+                  ? ", and on past the end of what was allocated at " + hexadecimal(a.address)
+                  : fmt::format(", {} past the end of what was allocated at {}",
+                                counted(address - a.address - a.bytes, "byte"), hexadecimal(a.address));
     }
   }
   say(fmt::format("note: kernel {}: an access at {}{}: GPUs let it pass, --exact-bounds makes it a fault",
@@ -1013,12 +1032,14 @@ Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
       stream.frontier = {&node};
       return Status::success;
     }
-    const auto* const record = std::get_if<RecordEvent>(&operation);
+    auto* const record = std::get_if<RecordEvent>(&operation);
     const std::shared_ptr<Event> recorded = record == nullptr ? nullptr : record->event;
+    if (record != nullptr) record->number = ++recorded->asked;
     const double asked_ns = schedule_.host_now();
     const StreamId id = stream.id;
     Executor::Turn turn = turn_of(stream);
     turn.is_short = is_short(operation);
+    if (const auto* const awaited = std::get_if<WaitForEvent>(&operation)) turn.after = awaited->event->last;
     ticket = executor_.submit(
         [this, id, asked_ns, operation = std::move(operation)] { do_next(operation, id, asked_ns); }, turn);
     stream.last = ticket;
@@ -1051,13 +1072,22 @@ Machine::Done Machine::perform(const Operation& operation) {
 }
 
 Span Machine::do_next(const Operation& operation, StreamId stream, double asked_ns) {
+  const auto device_of_stream = [&] {
+    const std::lock_guard lock(mutex_);
+    return schedule_.device_of(stream);
+  };
+  const unsigned before = std::exchange(device_in_turn_, device_of_stream());
   const Done done = perform(operation);
+  device_in_turn_ = before;
   const std::lock_guard lock(mutex_);
   if (const auto* const awaited = std::get_if<WaitForEvent>(&operation))
     schedule_.wait(stream, awaited->event->time_ns);
   const Span span = schedule_.add(stream, done.engine, done.duration_ns, asked_ns);
   if (const auto* const recorded = std::get_if<RecordEvent>(&operation))
-    recorded->event->time_ns = span.end_ns;
+    if (Event& event = *recorded->event; recorded->number == 0 || recorded->number > event.recorded_last) {
+      event.time_ns = span.end_ns;
+      event.recorded_last = recorded->number;
+    }
   if (done.record) {
     records_.push_back(*done.record);
     records_.back().time = span;
@@ -1091,8 +1121,6 @@ Executor::Turn Machine::turn_of(const Stream& stream) const {
 }
 
 bool Machine::is_short(const Operation& operation) const {
-  if (const auto* const awaited = std::get_if<WaitForEvent>(&operation))
-    return executor_.is_done(awaited->event->last);
   if (const auto* const call = std::get_if<HostCall>(&operation)) return !call->waits;
   return !std::holds_alternative<Grid>(operation) && !std::holds_alternative<FreeMemory>(operation);
 }

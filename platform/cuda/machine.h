@@ -56,6 +56,8 @@ struct Event {
   bool recorded = false;             ///< ever
   Executor::Ticket last = 0;         ///< the work that records it
   double time_ns = 0;                ///< once that is done
+  std::uint64_t asked = 0;           ///< records so far, in streams
+  std::uint64_t recorded_last = 0;   ///< the one that the time is of: streams may do them in another order
   std::shared_ptr<Capture> capture;  ///< in which it was recorded last
   std::vector<GraphNode*> frontier;  ///< likewise, after which nodes
 };
@@ -276,6 +278,9 @@ class Machine {
   /// Pre: mutex_ is held.
   [[nodiscard]] std::uint64_t graph_bytes(unsigned device) const;
   Status check_shape(const GridShape& shape, const Function& function, const programs::Entry& entry) const;
+  [[nodiscard]] static std::map<int, std::uint64_t> usual_limits();
+  /// How grids are launched, but for what is a grid's own.
+  [[nodiscard]] LaunchAttributes usual_attributes();
   /// Pre of these: the platform is held.
   Status make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel);
   /// Gives memory back that a node of a graph allocated, when nobody has it any more.
@@ -301,7 +306,7 @@ class Machine {
   std::unique_ptr<Kernel> kernel_;  ///< the last one, whose program SMs keep until the next starts
   CounterTable table_;              ///< likewise
   bool loose_ = false;              ///< likewise: grids run loosely timed
-  unsigned device_in_turn_ = 0;     ///< likewise: of the last grid
+  unsigned device_in_turn_ = 0;     ///< used on the executor's thread: of the piece of work under way
   bool grid_runs_ = false;          ///< likewise: what is done meanwhile leaves the caches alone
   std::uint64_t grids_ = 0;
   std::map<unsigned, std::uint64_t> workspaces_;  ///< of cooperative grids, by device
@@ -319,11 +324,10 @@ class Machine {
   std::map<const void*, std::unique_ptr<Pool>> pools_;
   std::vector<Pool*> default_pools_, current_pools_;  ///< by device
   std::uint64_t captures_ = 0;
-  std::map<int, std::uint64_t> limits_{{0, 1024}, {1, 1U << 20U}, {2, 8U << 20U}, {3, 2},
-                                       {4, 2048}, {5, 64},        {6, 0}};
-  std::map<unsigned, std::uint64_t> most_graph_bytes_;  ///< by device
-  std::set<unsigned> prints_, allocates_;               ///< devices whose grids may have
-  std::vector<Stream*> legacy_;                         ///< by device
+  std::map<int, std::uint64_t> limits_ = usual_limits();  ///< by CUDA's numbers
+  std::map<unsigned, std::uint64_t> most_graph_bytes_;    ///< by device
+  std::set<unsigned> prints_, allocates_;                 ///< devices whose grids may have
+  std::vector<Stream*> legacy_;                           ///< by device
   std::uint64_t streams_made_ = 0;
   Status fault_ = Status::success;
   unsigned fault_device_ = 0;  ///< whose it is

@@ -188,10 +188,11 @@ Status Machine::wait_for_value(std::uint64_t address, unsigned bytes,
         if (holds(value)) return;
       }
       if (std::chrono::steady_clock::now() - begin > kPatience)
-        tell(
-            fmt::format("a stream waits for a value at {}, which only the host can write while it does: work "
-                        "that other streams got later comes after it",
-                        hexadecimal(address)));
+        tell(fmt::format(
+            "a stream waits for a value at {}, which no kernel can write while it does: those that "
+            "other streams got later come after it",
+            hexadecimal(address)));
+      executor_.do_short();
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   };

@@ -32,6 +32,9 @@ Result<std::unique_ptr<programs::Module>> parsed(const std::vector<PtxText>& tex
 Result<std::unique_ptr<ModuleOnDevice>> ModuleOnDevice::load(
     const std::vector<PtxText>& texts, const Place& place, const std::map<std::string, std::uint64_t>& given,
     bool fill_given) {
+  if (texts.empty())
+    return Diagnostic::about("module",
+                             "there is nothing in it but CUDA's library of launches from the device");
   Result<std::unique_ptr<programs::Module>> program = parsed(texts);
   if (!program.ok()) return program.faults();
   std::unique_ptr<ModuleOnDevice> module(

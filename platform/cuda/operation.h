@@ -126,6 +126,7 @@ struct HostCall {
 
 struct RecordEvent {
   std::shared_ptr<Event> event;
+  std::uint64_t number = 0;  ///< of Event::asked; 0: that of a graph, which is done in its turn
 };
 
 struct WaitForEvent {

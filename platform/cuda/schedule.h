@@ -39,6 +39,8 @@ class Schedule {
   void add_stream(StreamId stream, unsigned device, bool blocking);
   /// Makes it the legacy default stream of its device. Pre: it was added, and the device has none.
   void make_legacy(StreamId stream);
+  /// Pre: the stream was added.
+  [[nodiscard]] unsigned device_of(StreamId stream) const { return streams_.at(stream).device; }
   void remove_stream(StreamId stream) { streams_.erase(stream); }
 
   /// Work of `duration_ns` nanoseconds that comes next in a stream, and that the host asked for at

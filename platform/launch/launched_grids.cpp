@@ -21,6 +21,7 @@ void LaunchedGrids::run(unsigned gpu, programs::Module& module, std::uint32_t de
     if (l.kernel == device::kCopy) {
       why = copy(l, gpu);
       told_(why, !why.empty());
+      if (!why.empty()) return;
       continue;
     }
     std::unique_ptr<Kernel> kernel = kernel_of(module, l, gpu, why);
@@ -36,8 +37,12 @@ void LaunchedGrids::run(unsigned gpu, programs::Module& module, std::uint32_t de
     result.outcome = own.outcome;
     result.standstill = std::move(own.standstill);
     told_({}, false);
-    if (result.outcome == RunOutcome::quiescent) run(gpu, module, depth + 1, result);
-    if (result.outcome != RunOutcome::quiescent) return;
+    // What faults ends all that was launched with it.
+    const auto goes_on = [&] {
+      return result.outcome == RunOutcome::quiescent && platform_.faults().empty();
+    };
+    if (goes_on()) run(gpu, module, depth + 1, result);
+    if (!goes_on()) return;
   }
   if (!launched.empty()) memory_.set_depth(platform_, gpu, depth - 1);
 }
@@ -93,7 +98,7 @@ std::unique_ptr<Kernel> LaunchedGrids::kernel_of(programs::Module& module, const
   try {
     std::unique_ptr<Kernel> kernel =
         module.make_kernel(entry->name, l.grid, l.block, l.shared_bytes, std::move(parameters));
-    LaunchAttributes attributes;
+    LaunchAttributes attributes = attributes_;
     attributes.grid_number = ++grids_made_;
     kernel->set_attributes(attributes);
     for (const std::string& refusal : platform_.refusals(kernel->info(), gpu))

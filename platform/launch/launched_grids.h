@@ -19,10 +19,16 @@ class LaunchedGrids {
   /// program that launched it.
   using Told = std::function<void(const std::string& why, bool faults)>;
   /// Keeps all. `grids_made`: how many grids there were before; it goes on counting. `last`: gets the last
-  /// kernel, whose program SMs keep until the next one starts.
+  /// kernel, whose program SMs keep until the next one starts. `attributes`: what all of them have, but
+  /// numbers.
   LaunchedGrids(GpuPlatform& platform, DeviceMemory& memory, std::uint64_t& grids_made,
-                std::unique_ptr<Kernel>& last, Told told)
-      : platform_(platform), memory_(memory), grids_made_(grids_made), last_(last), told_(std::move(told)) {}
+                std::unique_ptr<Kernel>& last, Told told, const LaunchAttributes& attributes = {})
+      : platform_(platform),
+        memory_(memory),
+        grids_made_(grids_made),
+        last_(last),
+        told_(std::move(told)),
+        attributes_(attributes) {}
   /// Those that a grid of `module` launched. Their cycles are added to its `result`, which becomes that of
   /// the first one that does not come to rest.
   void run(unsigned gpu, programs::Module& module, LaunchResult& result) { run(gpu, module, 1, result); }
@@ -41,6 +47,7 @@ class LaunchedGrids {
   std::uint64_t& grids_made_;
   std::unique_ptr<Kernel>& last_;
   Told told_;
+  LaunchAttributes attributes_;
 };
 
 }  // namespace warpline

@@ -135,6 +135,7 @@ class GpuMemories {
     a.same(gpus_.size(), "GPUs");
     for (Gpu& g : gpus_) a(g.space, g.buffers, g.code, g.code_used, g.unbacked_code, g.written, g.constants);
     a(buffers_, names_, sysmem_buffers_, peer_buffers_, mapped_end_, below_4g_used_, multicasts_);
+    for (unsigned gpu = 0; !a.saves() && gpu < gpus(); ++gpu) set_slack(gpu);
   }
 
  private:

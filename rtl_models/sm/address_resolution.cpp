@@ -143,7 +143,7 @@ std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const 
   // The usual case: all of the warp in one mapping, found with one look.
   if (extent.high - extent.low < (1U << 30U)) {
     const auto span = static_cast<unsigned>(extent.high - extent.low) + bytes;
-    if (const Mapping* const all = map_.space->reach(VirtualAddress{extent.low}, span, hint_)) {
+    if (const Mapping* const all = map_.space->find(VirtualAddress{extent.low}, span, hint_)) {
       if (all->kind == MappingKind::memory && !out.op_->multimem) return std::nullopt;
       const auto kind = check_kind(out, *all);
       return kind ? std::optional(out.fault(*kind, first_lane(out.global_))) : std::nullopt;

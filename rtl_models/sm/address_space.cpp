@@ -46,8 +46,13 @@ const Mapping* AddressSpace::look_up(VirtualAddress address, unsigned bytes, con
 }
 
 const Mapping* AddressSpace::find_slack(VirtualAddress address, unsigned bytes) const {
+  constexpr std::uint64_t kPage = 2U << 20U;
+  const std::uint64_t page = address.value / kPage * kPage;
   for (const Mapping& slack : slacks_) {
     if (!slack.holds(address, bytes)) continue;
+    // Of the mappings that begin before the page ends, the last is the one that reaches farthest.
+    const auto after = std::upper_bound(mappings_.begin(), mappings_.end(), page + kPage - 1, before);
+    if (after == mappings_.begin() || std::prev(after)->base + std::prev(after)->bytes <= page) continue;
     std::uint64_t none = 0;
     slack_used_.value.compare_exchange_strong(none, address.value);
     return &slack;  // and no hint, which would hide mappings

@@ -65,8 +65,8 @@ class AddressSpace {
     const Mapping* const m = find(address, bytes, hint);
     return m != nullptr ? m : find_slack(address, bytes);
   }
-  /// Memory around and between mappings that programs may access, too, as GPUs map whole pages; it may grow.
-  /// There are kSlacks of them.
+  /// Memory around and between mappings that programs may access, too, in pages of 2 MiB that hold a mapping,
+  /// as GPUs map whole pages. It may grow. There are kSlacks of them.
   void set_slack(std::size_t number, const Mapping& slack) { slacks_[number] = slack; }
   static constexpr std::size_t kSlacks = 2;
   /// The first address that was reached in slack since the call before; 0: none.

@@ -84,12 +84,12 @@ struct ParameterBlock {
   std::uint32_t bytes = 0;
 };
 
-/// A device function as a program contains it.
 /// Bytes of a warp's register file.
 struct FileRange {
   std::uint32_t begin = 0, end = 0;
 };
 
+/// A device function as a program contains it.
 struct FunctionImage {
   int declaration = -1;
   std::uint32_t entry = 0;        ///< index of its first operation

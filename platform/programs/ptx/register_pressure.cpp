@@ -79,6 +79,21 @@ class Pressure {
     return made_of_nothing_.has(r) ? 0 : (program_.register_bytes[r] + 3U) / 4U;
   }
 
+  /// Whether it reads a parameter or result of a device function, which is the value of another instruction.
+  [[nodiscard]] bool reads_a_block(const Op& op) const {
+    const auto lies_in = [](Ref ref, const std::vector<ParameterBlock>& blocks) {
+      return std::any_of(blocks.begin(), blocks.end(), [ref](const ParameterBlock& b) {
+        return ref >= b.ref && ref < b.ref + static_cast<Ref>(b.bytes * kWarpLanes);
+      });
+    };
+    return std::any_of(op.r.begin(), op.r.end(), [&](Ref ref) {
+      if (ref == kNoRef || (static_cast<std::uint32_t>(ref) & kPoolBit) != 0) return false;
+      return std::any_of(program_.functions.begin(), program_.functions.end(), [&](const FunctionImage& f) {
+        return lies_in(ref, f.blocks) || lies_in(ref, f.parameters) || lies_in(ref, f.results);
+      });
+    });
+  }
+
   /// Registers that one instruction alone writes, which needs no other register.
   void find_made_of_nothing() {
     std::vector<unsigned> writers(program_.registers);
@@ -88,8 +103,8 @@ class Pressure {
       const bool from_memory = instruction.kind == InstructionKind::memory &&
                                instruction.mem.space != Space::constant &&
                                instruction.mem.space != Space::param;
-      const bool alone =
-          sources == 0 && !program_.ops[i].guarded && !from_memory && program_.ops[i].flow == Flow::next;
+      const bool alone = sources == 0 && !program_.ops[i].guarded && !from_memory &&
+                         program_.ops[i].flow == Flow::next && !reads_a_block(program_.ops[i]);
       for (unsigned n = sources; n < all; ++n) {
         const std::uint16_t r = instruction.registers[n];
         writers[r] += alone ? 1 : 2;

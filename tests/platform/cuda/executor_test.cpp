@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <vector>
 
@@ -89,6 +90,51 @@ TEST(Executor, WhatIsShortIsDoneBesideWhatTakesLong) {
       << "the legacy stream waits for those that block, and they for it";
   EXPECT_EQ(done_meanwhile(grid, {legacy, turn(2, true, true)}), (Numbers{0, 1}));
   EXPECT_EQ(done_meanwhile(turn(9, false, true, true), {turn(2, true, true), turn(3, true)}), (Numbers{1}));
+}
+
+TEST(Executor, WhatIsAskedForMeanwhileHasToWait) {
+  Executor executor;
+  std::atomic<bool> asked{false};
+  int done = 0, meanwhile = 0;
+  std::function<void()> again = [&] {
+    if (++done < 5) executor.submit(again, turn(2, true));
+  };
+  executor.submit(
+      [&] {
+        while (!asked) std::this_thread::yield();
+        executor.do_short();
+        meanwhile = done;
+      },
+      turn(1, false));
+  executor.submit(again, turn(2, true));
+  asked = true;
+  while (done < 5) executor.wait_for_all();
+  EXPECT_EQ(meanwhile, 1) << "a program that always asks for more would keep its grid from running";
+}
+
+TEST(Executor, WhatWaitsForAnotherIsShortWhenThatIsDone) {
+  Executor executor;
+  std::atomic<bool> asked{false};
+  std::vector<int> done, meanwhile;
+  executor.submit(
+      [&] {
+        while (!asked) std::this_thread::yield();
+        executor.do_short();
+        meanwhile = done;
+      },
+      turn(1, false));
+  const Executor::Ticket copy = executor.submit([&] { done.push_back(0); }, turn(2, true));
+  Executor::Turn waits = turn(3, true);
+  waits.after = copy;
+  executor.submit([&] { done.push_back(1); }, waits);
+  const Executor::Ticket grid = executor.submit([&] { done.push_back(2); }, turn(4, false));
+  waits = turn(5, true);
+  waits.after = grid;
+  executor.submit([&] { done.push_back(3); }, waits);
+  asked = true;
+  executor.wait_for_all();
+  EXPECT_EQ(meanwhile, (std::vector<int>{0, 1})) << "and not what waits for a grid";
+  EXPECT_EQ(done.size(), 4U);
 }
 
 TEST(Executor, WhatIsDoneEarlyIsKnownToBe) {

@@ -166,6 +166,23 @@ TEST(PageSlack, AccessesALittleOutOfABufferGoThrough) {
   EXPECT_EQ(faults_at(a + (4U << 20U)), 1U) << "no page that holds anything";
   EXPECT_EQ(faults_at(a - (1U << 21U)), 1U);
   EXPECT_FALSE(gpu.physical_of(a + 400)) << "for the host it is no memory";
+
+  // Lanes in two buffers are in buffers.
+  const auto gather = module_of_body(
+      "mov.u32 %r1, %tid.x;\nand.b32 %r1, %r1, 1;\nsetp.eq.u32 %p, %r1, 0;\n"
+      "@%p ld.global.u32 %r2, [%a0];\nselp.b64 %a0, %a0, %a1, %p;\nld.global.u32 %r2, [%a0];\n",
+      2);
+  const auto kernel = gather->make_kernel("k", {1, 1, 1}, {32, 1, 1}, 0, block_of({a, b}));
+  gpu.begin_run();
+  gpu.launch(*kernel);
+  EXPECT_TRUE(gpu.faults().empty());
+  EXPECT_EQ(gpu.take_slack_used(), 0U);
+
+  // What was given back is no neighbour.
+  const std::uint64_t large = gpu.allocate("", 32U << 20U), behind = gpu.allocate("", 4);
+  EXPECT_NE(behind, 0U);
+  gpu.free(large);
+  EXPECT_EQ(faults_at(large + (16U << 20U)), 1U);
 }
 
 /// A kernel and its host call each other by turns, each spinning on what the other writes.
