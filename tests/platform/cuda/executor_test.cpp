@@ -95,7 +95,8 @@ TEST(Executor, WhatIsShortIsDoneBesideWhatTakesLong) {
 TEST(Executor, WhatIsAskedForMeanwhileHasToWait) {
   Executor executor;
   std::atomic<bool> asked{false};
-  int done = 0, meanwhile = 0;
+  std::atomic<int> done{0};
+  int meanwhile = 0;
   std::function<void()> again = [&] {
     if (++done < 5) executor.submit(again, turn(2, true));
   };
