@@ -989,8 +989,11 @@ void Machine::note_slack(const std::string& kernel, unsigned device) {
       const Allocation& a = std::prev(after)->second;
       where = address < a.address + a.bytes
                   ? ", and on past the end of what was allocated at " + hexadecimal(a.address)
-                  : fmt::format(", {} past the end of what was allocated at {}",
-                                counted(address - a.address - a.bytes, "byte"), hexadecimal(a.address));
+                  : fmt::format(", {} what was allocated at {}",
+                                address == a.address + a.bytes
+                                    ? "right behind"
+                                    : counted(address - a.address - a.bytes, "byte") + " past the end of",
+                                hexadecimal(a.address));
     }
   }
   say(fmt::format("note: kernel {}: an access at {}{}: GPUs let it pass, --exact-bounds makes it a fault",
