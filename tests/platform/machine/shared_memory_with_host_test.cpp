@@ -163,6 +163,7 @@ TEST(PageSlack, AccessesALittleOutOfABufferGoThrough) {
   EXPECT_EQ(gpu.take_slack_used(), a + 400);
   EXPECT_EQ(gpu.take_slack_used(), 0U) << "it is told once";
   EXPECT_EQ(faults_at(a + (256U << 10U)), 0U);
+  EXPECT_EQ(gpu.take_slack_used(), a + (256U << 10U));
   EXPECT_EQ(faults_at(a + (4U << 20U)), 1U) << "no page that holds anything";
   EXPECT_EQ(faults_at(a - (1U << 21U)), 1U);
   EXPECT_FALSE(gpu.physical_of(a + 400)) << "for the host it is no memory";
