@@ -114,28 +114,15 @@ TEST(Executor, WhatIsAskedForMeanwhileHasToWait) {
 }
 
 TEST(Executor, WhatWaitsForAnotherIsShortWhenThatIsDone) {
-  Executor executor;
-  std::atomic<bool> asked{false};
-  std::vector<int> done, meanwhile;
-  executor.submit(
-      [&] {
-        while (!asked) std::this_thread::yield();
-        executor.do_short();
-        meanwhile = done;
-      },
-      turn(1, false));
-  const Executor::Ticket copy = executor.submit([&] { done.push_back(0); }, turn(2, true));
-  Executor::Turn waits = turn(3, true);
-  waits.after = copy;
-  executor.submit([&] { done.push_back(1); }, waits);
-  const Executor::Ticket grid = executor.submit([&] { done.push_back(2); }, turn(4, false));
-  waits = turn(5, true);
-  waits.after = grid;
-  executor.submit([&] { done.push_back(3); }, waits);
-  asked = true;
-  executor.wait_for_all();
-  EXPECT_EQ(meanwhile, (std::vector<int>{0, 1})) << "and not what waits for a grid";
-  EXPECT_EQ(done.size(), 4U);
+  constexpr Executor::Ticket kFirst = 2;  // of what is asked for; the one under way is 1
+  const auto after = [](std::size_t number, Executor::Turn turn) {
+    turn.after = kFirst + number;
+    return turn;
+  };
+  EXPECT_EQ(done_meanwhile(turn(1, false),
+                           {turn(2, true), after(0, turn(3, true)), turn(4, false), after(2, turn(5, true))}),
+            (std::vector<int>{0, 1}))
+      << "and not what waits for a grid";
 }
 
 TEST(Executor, WhatIsDoneEarlyIsKnownToBe) {
