@@ -64,8 +64,13 @@ void Executor::run() {
 }
 
 void Executor::note_done(Ticket ticket) {
-  early_.insert(ticket);
   Ticket done = done_.load();
+  if (ticket != done + 1) {
+    early_.insert(ticket);
+    finished_.notify_all();
+    return;
+  }
+  ++done;
   for (auto next = early_.begin(); next != early_.end() && *next == done + 1; next = early_.erase(next))
     ++done;
   done_.store(done, std::memory_order_release);

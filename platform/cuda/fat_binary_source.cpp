@@ -85,6 +85,25 @@ Result<std::vector<PtxText>> texts_in(std::string_view fat_binary, unsigned comp
   return texts;
 }
 
+/// Those of fat binaries that are linked. Some have none for this GPU and are needed by nobody: the stub of
+/// what nvcc has linked, libraries that are built in here. Of another one, what lacks is named when the rest
+/// is linked.
+Result<std::vector<PtxText>> texts_in_all(const std::vector<std::string_view>& fat_binaries,
+                                          unsigned compute_capability, const std::string& name) {
+  std::vector<PtxText> texts;
+  Diagnostics lacking;
+  for (const std::string_view fat_binary : fat_binaries) {
+    Result<std::vector<PtxText>> more = texts_in(fat_binary, compute_capability, name);
+    if (!more.ok()) {
+      lacking = more.faults();
+      continue;
+    }
+    for (PtxText& text : more.value()) texts.push_back(std::move(text));
+  }
+  if (texts.empty() && !lacking.empty()) return lacking;
+  return texts;
+}
+
 /// Whether an image begins with these bytes. It is read no further than it agrees with them.
 bool begins_with(const void* image, std::string_view start) {
   const auto* const bytes = static_cast<const char*>(image);
@@ -110,24 +129,13 @@ Result<std::vector<PtxText>> texts_of(const FatBinaryWrapper& wrapper, unsigned 
                                       const std::string& name) {
   if (wrapper.magic != FatBinaryWrapper::kMagic || (wrapper.version != 1 && wrapper.version != 2))
     return Diagnostic::about(name, "the program registers what is no fat binary that this version knows");
-  std::vector<PtxText> texts;
-  const auto add = [&](const void* fat_binary) {
-    Result<std::vector<PtxText>> more = texts_in(bytes_of(fat_binary), compute_capability, name);
-    if (!more.ok()) return more.faults();
-    for (PtxText& text : more.value()) texts.push_back(std::move(text));
-    return Diagnostics{};
-  };
-  if (wrapper.version == 1) {
-    if (Diagnostics faults = add(wrapper.data); !faults.empty()) return faults;
-    return texts;
-  }
-  // Libraries that are linked in, such as that of launches from the device, have none for every GPU, and what
-  // is theirs is built in here. Of another part, what lacks is named when the rest is linked.
-  Diagnostics lacking;
+  if (wrapper.version == 1) return texts_in(bytes_of(wrapper.data), compute_capability, name);
+  std::vector<std::string_view> parts;
   for (const void* const* part = wrapper.parts; part != nullptr && *part != nullptr; ++part)
-    if (Diagnostics faults = add(*part); !faults.empty()) lacking = std::move(faults);
-  if (texts.empty() && !lacking.empty()) return lacking;
-  if (texts.empty()) return Diagnostic::about(name, "the program registers linked code without its parts");
+    parts.push_back(bytes_of(*part));
+  Result<std::vector<PtxText>> texts = texts_in_all(parts, compute_capability, name);
+  if (texts.ok() && texts.value().empty())
+    return Diagnostic::about(name, "the program registers linked code without its parts");
   return texts;
 }
 
@@ -151,24 +159,11 @@ Result<std::vector<PtxText>> texts_of_bytes(std::string_view bytes, unsigned com
 Result<std::vector<PtxText>> texts_to_link(std::string_view bytes, unsigned compute_capability,
                                            const std::string& name) {
   if (!is_object_code(bytes)) return texts_of_bytes(bytes, compute_capability, name);
-  std::vector<PtxText> texts;
-  if (name.find("cudadevrt") != std::string::npos) return texts;
-  const auto all = fat_binaries_of(bytes, name);
-  if (!all.ok()) return all.faults();
-  if (all.value().empty()) return Diagnostic::about(name, "there is no code for GPUs in it");
-  // Some parts have none and are needed by nobody, such as the stub of what nvcc has linked. Of another part,
-  // what lacks is named when the rest is linked.
-  Diagnostics lacking;
-  for (const std::string_view fat_binary : all.value()) {
-    Result<std::vector<PtxText>> more = texts_in(fat_binary, compute_capability, name);
-    if (!more.ok()) {
-      lacking = more.faults();
-      continue;
-    }
-    for (PtxText& text : more.value()) texts.push_back(std::move(text));
-  }
-  if (texts.empty() && !lacking.empty()) return lacking;
-  return texts;
+  if (name.find("cudadevrt") != std::string::npos) return std::vector<PtxText>();
+  const auto parts = fat_binaries_of(bytes, name);
+  if (!parts.ok()) return parts.faults();
+  if (parts.value().empty()) return Diagnostic::about(name, "there is no code for GPUs in it");
+  return texts_in_all(parts.value(), compute_capability, name);
 }
 
 }  // namespace warpline::cuda

@@ -1100,18 +1100,17 @@ Span Machine::do_next(const Operation& operation, StreamId stream, double asked_
 
 Status Machine::wait(Executor::Ticket ticket) {
   if (executor_.is_own_thread()) return Status::not_permitted;
-  const bool is_done = executor_.wait(ticket);
-  show_printed();
-  if (!is_done) return Status::cudart_unloading;
-  return fault();
+  return after_waiting(executor_.wait(ticket));
 }
 
 Status Machine::wait_for_all() {
   if (executor_.is_own_thread()) return Status::not_permitted;
-  const bool is_done = executor_.wait_for_all();
+  return after_waiting(executor_.wait_for_all());
+}
+
+Status Machine::after_waiting(bool is_done) {
   show_printed();
-  if (!is_done) return Status::cudart_unloading;
-  return fault();
+  return is_done ? fault() : Status::cudart_unloading;
 }
 
 Executor::Turn Machine::turn_of(const Stream& stream) const {
@@ -1123,7 +1122,7 @@ Executor::Turn Machine::turn_of(const Stream& stream) const {
   return turn;
 }
 
-bool Machine::is_short(const Operation& operation) const {
+bool Machine::is_short(const Operation& operation) {
   if (const auto* const call = std::get_if<HostCall>(&operation)) return !call->waits;
   return !std::holds_alternative<Grid>(operation) && !std::holds_alternative<FreeMemory>(operation);
 }
@@ -1379,6 +1378,7 @@ double Machine::do_choice(const GraphExec::Step& step, unsigned device, double b
     platform_.read(step.condition->address, &now, sizeof now);
     return now;
   };
+  std::size_t body = 0;
   switch (step.choice) {
     case GraphNode::Choice::loop: {
       double end = begin_ns;
@@ -1386,13 +1386,9 @@ double Machine::do_choice(const GraphExec::Step& step, unsigned device, double b
         end = do_steps(*step.bodies.front(), device, end).end_ns;
       return end;
     }
-    case GraphNode::Choice::if_else: {
-      const std::size_t body = value() != 0 ? 0 : 1;
-      return body < step.bodies.size() ? do_steps(*step.bodies[body], device, begin_ns).end_ns : begin_ns;
-    }
-    case GraphNode::Choice::select: break;
+    case GraphNode::Choice::if_else: body = value() != 0 ? 0 : 1; break;
+    case GraphNode::Choice::select: body = value(); break;
   }
-  const std::size_t body = value();
   return body < step.bodies.size() ? do_steps(*step.bodies[body], device, begin_ns).end_ns : begin_ns;
 }
 

@@ -267,9 +267,11 @@ class Machine {
   Status wait(Executor::Ticket ticket);
   /// For all that was asked for so far.
   Status wait_for_all();
-  /// Pre of both: mutex_ is held.
+  /// What a wait comes to. `is_done`: what was waited for was not dropped.
+  Status after_waiting(bool is_done);
+  /// Pre: mutex_ is held.
   [[nodiscard]] Executor::Turn turn_of(const Stream& stream) const;
-  [[nodiscard]] bool is_short(const Operation& operation) const;
+  [[nodiscard]] static bool is_short(const Operation& operation);
   [[nodiscard]] double copy_ns(CopyKind kind, std::uint64_t bytes) const;
   /// A grid of the module is asked for: what it has of the device library stays as large as it is.
   void note_use(const ModuleOnDevice& module, unsigned device);

@@ -70,6 +70,16 @@ std::string_view text(std::string_view strings, std::uint64_t offset) {
   return rest.substr(0, end);
 }
 
+Elf64_Shdr section_of(std::string_view bytes, const Elf64_Ehdr& header, unsigned number) {
+  if (number >= header.e_shnum) throw Damaged();
+  return at<Elf64_Shdr>(bytes, header.e_shoff + std::uint64_t{number} * sizeof(Elf64_Shdr));
+}
+
+std::string_view name_of_section(std::string_view bytes, const Elf64_Ehdr& header, const Elf64_Shdr& s) {
+  const auto names = section_of(bytes, header, header.e_shstrndx);
+  return text(part(bytes, names.sh_offset, names.sh_size), s.sh_name);
+}
+
 class Reader {
  public:
   Reader(std::string_view bytes, const std::function<bool(std::string_view)>& wanted)
@@ -82,7 +92,7 @@ class Reader {
         file_.dynamic = true;
     if (header.e_type == ET_DYN) file_.dynamic = true;
     for (unsigned n = 0; n < header.e_shnum; ++n) {
-      const auto section = this->section(header, n);
+      const auto section = section_of(bytes_, header, n);
       if (section.sh_type == SHT_DYNAMIC) read_needed(header, section);
       if (section.sh_type == SHT_SYMTAB) read_symbols(header, section);
       if (section.sh_type == SHT_PROGBITS && name_of(header, section) == ".nvFatBinSegment")
@@ -92,19 +102,14 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] Elf64_Shdr section(const Elf64_Ehdr& header, unsigned number) const {
-    if (number >= header.e_shnum) throw Damaged();
-    return at<Elf64_Shdr>(bytes_, header.e_shoff + std::uint64_t{number} * sizeof(Elf64_Shdr));
-  }
   [[nodiscard]] std::string_view strings_of(const Elf64_Ehdr& header, const Elf64_Shdr& s) const {
-    const auto strings = section(header, s.sh_link);
+    const auto strings = section_of(bytes_, header, s.sh_link);
     return part(bytes_, strings.sh_offset, strings.sh_size);
   }
   /// Empty: it has none that can be read.
   [[nodiscard]] std::string_view name_of(const Elf64_Ehdr& header, const Elf64_Shdr& s) const {
     try {
-      const auto names = section(header, header.e_shstrndx);
-      return text(part(bytes_, names.sh_offset, names.sh_size), s.sh_name);
+      return name_of_section(bytes_, header, s);
     } catch (const Damaged&) {
       return {};
     }
@@ -147,15 +152,10 @@ constexpr std::string_view kArchive = "!<arch>\n";
 void add_fat_binaries(std::string_view object, std::vector<std::string_view>& all) {
   constexpr std::uint64_t kHeader = 16, kBody = 8;
   const auto header = at<Elf64_Ehdr>(object, 0);
-  const auto section = [&](unsigned n) {
-    return at<Elf64_Shdr>(object, header.e_shoff + std::uint64_t{n} * sizeof(Elf64_Shdr));
-  };
-  if (header.e_shnum == 0) return;
-  const auto of_names = section(header.e_shstrndx);
-  const std::string_view names = part(object, of_names.sh_offset, of_names.sh_size);
   for (unsigned n = 0; n < header.e_shnum; ++n) {
-    const auto s = section(n);
-    const std::string_view name = s.sh_type == SHT_PROGBITS ? text(names, s.sh_name) : std::string_view();
+    const auto s = section_of(object, header, n);
+    const std::string_view name =
+        s.sh_type == SHT_PROGBITS ? name_of_section(object, header, s) : std::string_view();
     if (name != ".nv_fatbin" && name != "__nv_relfatbin") continue;
     std::string_view rest = part(object, s.sh_offset, s.sh_size);
     while (rest.size() >= kHeader) {

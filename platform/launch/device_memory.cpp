@@ -297,7 +297,6 @@ bool DeviceMemory::resize(const DeviceMemorySizes& sizes, GpuPlatform& platform)
   };
   const auto renew = [&platform](const std::map<unsigned, std::uint64_t>& places, const char* name,
                                  auto start, auto count, std::uint64_t wanted, std::uint64_t unit) {
-    using Start = decltype(start);
     std::vector<Made> made;
     for (const auto& [gpu, variable] : places) {
       platform.read(variable, &start, sizeof start);
@@ -313,10 +312,9 @@ bool DeviceMemory::resize(const DeviceMemorySizes& sizes, GpuPlatform& platform)
     for (const Made& m : made) {
       platform.read(m.variable, &start, sizeof start);
       platform.free(start.base);
-      Start fresh = start;
-      fresh.base = m.base;
-      fresh.*count = wanted;
-      platform.write(m.variable, &fresh, sizeof fresh);
+      start.base = m.base;
+      start.*count = wanted;
+      platform.write(m.variable, &start, sizeof start);
     }
     return true;
   };
