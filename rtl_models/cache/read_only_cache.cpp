@@ -76,7 +76,8 @@ Cycle ReadOnlyCache::tick(Cycle now) {
   }
   // The crossbar is asked before the look-up, so that a miss never waits with its fetch unsent.
   Request* fetch = nullptr;
-  if (served_.size() < kHitLimit && from_sm.ready(now) && to_crossbar.ready(now) &&
+  const bool fill_waits = served_.size() >= kFillLimit && from_crossbar.ready(now);
+  if (!fill_waits && served_.size() < kHitLimit && from_sm.ready(now) && to_crossbar.ready(now) &&
       accept(*from_sm.front().request, fetch)) {
     from_sm.pop(now);
     if (fetch != nullptr) to_crossbar.send(now, {fetch});

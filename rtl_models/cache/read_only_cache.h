@@ -86,8 +86,9 @@ class ReadOnlyCache : public Component, public LooseTarget {
 
   ReadPath path_;
   ReadOnlyCacheCounters counters_;
-  /// Fills wait when this many answers are queued, and requests when this many are. The limit of requests is
-  /// higher, or fills could keep requests out for ever where answers leave slowly.
+  /// Fills wait when this many answers are queued, and requests when this many are, or a fill waits: where
+  /// answers leave slowly, hits without end would keep out the very line that somebody polls for. Fills
+  /// cannot keep requests out for ever, as each was asked for by one.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
   RequestQueue served_;

@@ -190,10 +190,11 @@ Cycle L1Lg::tick(Cycle now) {
     flush_one();
     moved = true;
   }
+  const bool fill_waits = served_.size() >= kFillLimit && from_crossbar.ready(now);
   // A request may put two messages in the outgoing queue. Each fetch under way may put one there, too: the
   // write-back of the line that its fill replaces.
-  if (flushing_.empty() && served_.size() < kHitLimit && outgoing_.size() + fetches_ + 2 <= out_capacity_ &&
-      from_sm.ready(now)) {
+  if (!fill_waits && flushing_.empty() && served_.size() < kHitLimit &&
+      outgoing_.size() + fetches_ + 2 <= out_capacity_ && from_sm.ready(now)) {
     Request* r = from_sm.front().request;
     if (const Accepted accepted = accept(*r); accepted != Accepted::no) {
       if (accepted == Accepted::answer) served_.push(r);

@@ -104,8 +104,9 @@ class L1Lg final : public Component, public LooseTarget {
   PostedWrites posted_;
   WriteTracker writes_;          ///< generic writes, atomics, reductions and discards
   WriteTracker surface_writes_;  ///< writes of the surface proxy, which a release does not wait for (R8)
-  /// Fills wait when this many answers are queued, and requests when this many are. The limit of requests is
-  /// higher, or fills could keep requests out for ever where answers leave slowly.
+  /// Fills wait when this many answers are queued, and requests when this many are, or a fill waits: where
+  /// answers leave slowly, hits without end would keep out the very line that somebody polls for. Fills
+  /// cannot keep requests out for ever, as each was asked for by one.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
   RequestQueue served_;        ///< answers for the SM

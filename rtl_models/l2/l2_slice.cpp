@@ -181,19 +181,22 @@ void L2Slice::perform(Request& r, Cycle& at) {
 
 Cycle L2Slice::tick(Cycle now) {
   bool moved = false;
-  bool waiting = false;
+  bool waiting = false, fill_waits = false;
   for (In<ResponseMessage>& port : from_dram) {
     if (served_.size() < kFillLimit && port.ready(now)) {
       handle_response(*port.pop(now).request);
       moved = true;
     }
-    waiting = waiting || port.ready(now);
+    const bool waits = port.ready(now);
+    fill_waits = fill_waits || (waits && served_.size() >= kFillLimit);
+    waiting = waiting || waits;
   }
   if (served_.size() < kFillLimit && from_pcie.ready(now)) {
     handle_response(*from_pcie.pop(now).request);
     moved = true;
   }
-  if (served_.size() < kServedLimit && out_count_ < kOutgoingLimit) {
+  fill_waits = fill_waits || (served_.size() >= kFillLimit && from_pcie.ready(now));
+  if (!fill_waits && served_.size() < kServedLimit && out_count_ < kOutgoingLimit) {
     if (!again_.empty() && !(mutated(L2Mutation::waiting_request_overtaken) && from_crossbar.ready(now))) {
       Request* r = again_.pop();
       if (accept(*r)) {

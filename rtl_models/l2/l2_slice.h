@@ -103,8 +103,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   }
   Cycle perform_outgoing(Cycle sent);
 
-  static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait
-  static constexpr unsigned kServedLimit = 8;     ///< answers held before requests wait
+  static constexpr unsigned kFillLimit = 4;    ///< answers held before fills wait
+  static constexpr unsigned kServedLimit = 8;  ///< answers held before requests wait; or while a fill waits
   static constexpr unsigned kOutgoingLimit = 16;  ///< requests to the memories held before input waits
   L2Core core_;
   unsigned slices_;

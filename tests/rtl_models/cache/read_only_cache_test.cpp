@@ -102,6 +102,15 @@ TEST(ReadOnlyCache, AMissAsksL2ForTheOtherLineOfItsBlockAndInstallsNothingOfIt) 
   EXPECT_EQ(bench.cache.counters().sector_hits, 1U);
 }
 
+TEST(ReadOnlyCache, HitsWithoutEndDoNotKeepAFillOut) {
+  std::vector<Item> items = {load(0, 0), load(300, 1)};
+  for (Cycle at = 301; at < 601; ++at) items.push_back(load(at, 0));
+  Bench bench({}, {128, 1, 4, 1}, items, FlatMemory::fixed(30), 1, 5);
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  EXPECT_GT(bench.sm.answers[40].answered, 330U) << "answers are in the way when the fill comes";
+  EXPECT_LT(bench.sm.answers[1].answered, bench.sm.answers[120].answered);
+}
+
 TEST(ReadOnlyCache, WithoutAllocationAMissInstallsNothing) {
   for (const bool allocates : {true, false}) {
     std::vector<Item> items = {load(0, 0), load(300, 0)};

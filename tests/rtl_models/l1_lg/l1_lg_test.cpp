@@ -207,6 +207,17 @@ TEST(L1Lg, HitsPassAMissAndALoadOfAFetchUnderWayJoinsIt) {
   EXPECT_EQ(bench.sm.answers[2].answered, bench.sm.answers[1].answered + 1);
 }
 
+TEST(L1Lg, HitsWithoutEndDoNotKeepAFillOut) {
+  Shape s;
+  s.answer_gap = 5;
+  std::vector<Item> items = {load(0, 0), load(300, 1)};
+  for (Cycle at = 301; at < 601; ++at) items.push_back(load(at, 0));
+  Bench bench(s, items);
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  EXPECT_GT(bench.sm.answers[40].answered, 330U) << "answers are in the way when the fill comes";
+  EXPECT_LT(bench.sm.answers[1].answered, bench.sm.answers[120].answered);
+}
+
 TEST(L1Lg, AMissAsksL2ForTheOtherLineOfItsBlockAndInstallsNothingOfIt) {
   for (const bool forwarded : {false, true}) {
     for (const bool invalidated : {false, true}) {

@@ -108,6 +108,20 @@ TEST(L2Slice, AHitPassesAMissAndAMissOfAFetchUnderWayJoinsIt) {
   EXPECT_EQ(bench.slice.counters().merged_sectors, 1U);
 }
 
+TEST(L2Slice, HitsWithoutEndDoNotKeepAFillOut) {
+  for (const bool sysmem : {false, true}) {
+    Shape s;
+    s.answer_gap = 5;
+    s.delay = FlatMemory::fixed(100);
+    std::vector<Item> items = {read_item(0, line_at(0, false), 1), read_item(300, line_at(1, sysmem), 1)};
+    for (Cycle at = 301; at < 601; ++at) items.push_back(read_item(at, line_at(0, false), 1));
+    Bench bench(s, items);
+    ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+    EXPECT_GT(bench.crossbar.answers[60].answered, 400U) << "answers are in the way when the fill comes";
+    EXPECT_LT(bench.crossbar.answers[1].answered, bench.crossbar.answers[150].answered);
+  }
+}
+
 TEST(L2Slice, MaintenanceIsAnsweredWhenEarlierDirtyBytesAreOnTheLink) {
   Shape s;
   s.delay = FlatMemory::fixed(400);
