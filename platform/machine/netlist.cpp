@@ -4,16 +4,9 @@
 #include <utility>
 
 #include "rtl_models/base/counter.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
-namespace {
-
-std::string indexed(const std::string& name, unsigned i) {
-  return name + "[" + std::to_string(i) + "]";
-}
-
-}  // namespace
-
 ClockDomain domain_of(unsigned mhz, const ClockParameters& clocks) {
   return {clocks.fastest(), mhz};
 }

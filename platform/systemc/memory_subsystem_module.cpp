@@ -57,10 +57,6 @@ struct SocketCounters {
   }
 };
 
-std::string indexed(const std::string& name, std::size_t i) {
-  return name + "[" + std::to_string(i) + "]";
-}
-
 }  // namespace
 
 /// Tells an L1 that L2 has performed a write of its: from then on others may write what is newer.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <optional>
@@ -46,6 +47,11 @@ constexpr bool is_digit(char c) {
     from = end + 1;
   }
   return parts;
+}
+
+/// "name[i]".
+[[nodiscard]] inline std::string indexed(std::string_view name, std::size_t i) {
+  return std::string(name) + "[" + std::to_string(i) + "]";
 }
 
 /// "a, b or c", for `last` = " or ".

@@ -2,18 +2,11 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/text.h"
 #include "rtl_models/crossbar/crossbar_mutations.h"
 #include "rtl_models/sim/gauge_visitor.h"
 
 namespace warpline {
-namespace {
-
-std::string indexed(const char* port, unsigned i) {
-  return std::string(port) + "[" + std::to_string(i) + "]";
-}
-
-}  // namespace
-
 Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const CrossbarParameters& parameters,
                    unsigned clients, unsigned slices, CrossbarWidths widths, unsigned switches)
     : Component(engine, std::move(name), domain),

@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "rtl_models/base/text.h"
+#include "rtl_models/gpu_switch/gpu_switch_mutations.h"
 #include "rtl_models/sim/gauge_visitor.h"
 
 namespace warpline {
-namespace {
-
-std::string indexed(const char* port, unsigned i) {
-  return std::string(port) + "[" + std::to_string(i) + "]";
-}
-
-}  // namespace
-
 GpuSwitch::GpuSwitch(Engine& engine, std::string name, ClockDomain domain, unsigned gpus,
                      const GpuSwitchParameters& parameters, GpuSwitchWidths widths,
                      const MulticastTable& table, bool with_data)
@@ -71,7 +65,14 @@ void GpuSwitch::take_request(Cycle now, unsigned gpu) {
   port.asks = port.counted = false;
   Request* const r = from_gpu_[gpu]->pop(now).request;
   const GpuSwitchCore::Parts parts = core_.begin(*r, gpu, engine().pool(), this);
-  for (unsigned n = 0; n < parts.count; ++n) ports_[parts.gpus[n]].to_replica.push(parts.requests[n]);
+  for (unsigned n = 0; n < parts.count; ++n) {
+    RequestQueue& queue = ports_[parts.gpus[n]].to_replica;
+    if (mutated(GpuSwitchMutation::replica_requests_overtake)) {
+      queue.push_front(parts.requests[n]);
+    } else {
+      queue.push(parts.requests[n]);
+    }
+  }
   if (parts.count == 0) port.to_gpu.push(r);
   waiting_ += std::max(parts.count, 1U);
 }

@@ -1,6 +1,9 @@
 #include "rtl_models/gpu_switch/gpu_switch_core.h"
 
+#include <utility>
+
 #include "rtl_models/base/contract.h"
+#include "rtl_models/gpu_switch/gpu_switch_mutations.h"
 #include "rtl_models/isa/atomic.h"
 #include "rtl_models/sim/atomics.h"
 
@@ -145,8 +148,17 @@ GpuSwitchCore::Ended GpuSwitchCore::end(const Request& part, RequestPool& pool) 
   const std::uint16_t number = part.token;
   for (unsigned n = 0; n < e.parts.count; ++n)
     if (e.parts.requests[n] == &part) e.answered |= 1U << n;
-  if (--e.awaited != 0) return {};
-  join(*e.original, e.parts, pool);
+  if (--e.awaited != 0) {
+    if (e.original != nullptr && e.original->command != Command::atomic &&
+        mutated(GpuSwitchMutation::acknowledged_by_first_replica))
+      return {std::exchange(e.original, nullptr), e.gpu};
+    return {};
+  }
+  if (e.original != nullptr) {
+    join(*e.original, e.parts, pool);
+  } else {
+    for (unsigned n = 0; n < e.parts.count; ++n) pool.release(e.parts.requests[n]);
+  }
   free_.push_back(number);
   --gpus_[e.gpu].under_way;
   --under_way_;

@@ -2,17 +2,10 @@
 
 #include <utility>
 
+#include "rtl_models/base/text.h"
 #include "rtl_models/sim/gauge_visitor.h"
 
 namespace warpline {
-namespace {
-
-std::string indexed(const char* port, unsigned i) {
-  return std::string(port) + "[" + std::to_string(i) + "]";
-}
-
-}  // namespace
-
 SmNetwork::SmNetwork(Engine& engine, std::string name, ClockDomain domain, unsigned sms,
                      const GpcShape& shape, SmNetworkWidths widths)
     : Component(engine, std::move(name), domain),

@@ -97,6 +97,67 @@ Item random_network_item(Picker& pick, Cycle at, unsigned sms) {
   }
 }
 
+void draw_network(Picker& pick, unsigned least, unsigned spread, Shape& s) {
+  s.network_items.resize(pick(2, 6));
+  s.gpcs = {pick(1, 2), pick(1, 2)};
+  s.network_request = random_channel(pick, least);
+  s.network_response = random_channel(pick, least);
+  s.shared_delay = pick(1, 30);
+  s.shared_gap = pick(1, 3);
+  const auto sms = static_cast<unsigned>(s.network_items.size());
+  for (auto& list : s.network_items) {
+    Cycle at = pick(0, 50);
+    for (unsigned n = pick(1, 20); n != 0; --n)
+      list.push_back(random_network_item(pick, at += pick(0, spread), sms));
+  }
+}
+
+/// What a GPU asks of the memory of several, some lines of which are of no object.
+Item random_switch_item(Picker& pick, Cycle at) {
+  const PhysicalAddress line = physical(Aperture::multicast, kLineBytes * pick(0, 8));
+  switch (pick(0, 3)) {
+    case 0:
+      return write_item(at, line, ByteMask::of_sectors(static_cast<SectorMask>(pick(1, 15))),
+                        static_cast<std::uint8_t>(pick(1, 255)));
+    case 1: return read_item(at, line, static_cast<SectorMask>(pick(1, 15)));  // refused: not multimem
+    default: break;
+  }
+  AtomicBlock block;
+  block.operation = pick(0, 1) == 0 ? AtomicOperation::add : AtomicOperation::max;
+  block.type = DataType::u32;
+  block.count = pick(1, 32);
+  for (unsigned n = 0; n < block.count; ++n) {
+    block.lanes[n].lane = static_cast<std::uint8_t>(n);
+    block.lanes[n].offset = static_cast<std::uint8_t>(n * 4);
+    block.lanes[n].operand = pick(0, 1000);
+  }
+  Item item = atomic_item(at, line, block);
+  if (pick(0, 1) == 0) item.request.command = Command::reduce;
+  item.request.sectors = sectors_of(0, block.count * 4);
+  return item;
+}
+
+void draw_switch(Picker& pick, unsigned least, unsigned spread, Shape& s) {
+  const unsigned gpus = pick(1, 4);
+  for (unsigned n = pick(1, 3); n != 0; --n) {
+    std::vector<MulticastReplica> replicas;
+    for (unsigned gpu = 0; gpu < gpus; ++gpu)
+      if (pick(0, 3) != 0) replicas.push_back({gpu, physical(Aperture::vidmem, 0x1000 * n), 0});
+    if (!replicas.empty()) s.objects.add(kLineBytes * pick(1, 3), std::move(replicas));
+  }
+  s.switch_parameters = {1, pick(1, 12)};
+  s.switch_request = random_channel(pick, least);
+  s.switch_response = random_channel(pick, least);
+  s.replica_delay = pick(1, 30);
+  s.replica_gap = pick(1, 3);
+  s.switch_items.resize(gpus);
+  for (auto& list : s.switch_items) {
+    Cycle at = pick(0, 50);
+    for (unsigned n = pick(1, 20); n != 0; --n)
+      list.push_back(random_switch_item(pick, at += pick(0, spread)));
+  }
+}
+
 }  // namespace
 
 Bridge::Bridge(Engine& engine, std::string name, ClockDomain domain, Cycle delay)
@@ -184,19 +245,8 @@ Shape::Shape(std::uint64_t seed) {
     Cycle at = pick(0, 50);
     for (unsigned n = pick(1, 60); n != 0; --n) list.push_back(random_item(pick, at += pick(0, spread)));
   }
-  if (pick(0, 2) != 0) return;
-  network_items.resize(pick(2, 6));
-  gpcs = {pick(1, 2), pick(1, 2)};
-  network_request = random_channel(pick, least);
-  network_response = random_channel(pick, least);
-  shared_delay = pick(1, 30);
-  shared_gap = pick(1, 3);
-  const auto sms = static_cast<unsigned>(network_items.size());
-  for (auto& list : network_items) {
-    Cycle at = pick(0, 50);
-    for (unsigned n = pick(1, 20); n != 0; --n)
-      list.push_back(random_network_item(pick, at += pick(0, spread), sms));
-  }
+  if (pick(0, 2) == 0) draw_network(pick, least, spread, *this);
+  if (pick(0, 2) == 0) draw_switch(pick, least, spread, *this);
 }
 
 Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed, Clusters clusters)
@@ -248,6 +298,7 @@ void Netlist::build(const Shape& s, HopMaker& hops, Clusters clusters, unsigned 
              b.from_dram, s.memory_response);
   }
   if (!s.network_items.empty()) build_network(s, hops, clusters);
+  if (!s.switch_items.empty()) build_switch(s, hops, clusters);
 }
 
 void Netlist::build_network(const Shape& s, HopMaker& hops, Clusters clusters) {
@@ -271,6 +322,30 @@ void Netlist::build_network(const Shape& s, HopMaker& hops, Clusters clusters) {
   }
 }
 
+void Netlist::build_switch(const Shape& s, HopMaker& hops, Clusters clusters) {
+  const auto next_cluster = [this, clusters] {
+    if (clusters == Clusters::each) engine.begin_cluster();
+  };
+  const auto count = static_cast<unsigned>(s.switch_items.size());
+  objects = s.objects;
+  next_cluster();
+  gpu_switch = std::make_unique<GpuSwitch>(engine, "gpu_switch", s.l2, count, s.switch_parameters,
+                                           GpuSwitchWidths{s.switch_request.width, s.switch_response.width},
+                                           objects, false);
+  for (unsigned i = 0; i < count; ++i) {
+    next_cluster();
+    // Numbers of requests begin beyond those of all others.
+    const std::uint64_t number = s.items.size() + s.network_items.size() + i;
+    askers.push_back(
+        std::make_unique<Requester>(engine, "gpu", s.l2, s.switch_items[i], s.client_gap, number << 32U));
+    memories.push_back(std::make_unique<Target>(engine, "replica", s.l2, s.replica_delay, s.replica_gap));
+    hops.hop(askers.back()->out, gpu_switch->from_gpu(i), s.switch_request, gpu_switch->to_gpu(i),
+             askers.back()->in, s.switch_response);
+    hops.hop(gpu_switch->to_replica(i), memories.back()->in, s.switch_request, memories.back()->out,
+             gpu_switch->from_replica(i), s.switch_response);
+  }
+}
+
 void describe_answers(const std::vector<Answer>& answers, std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const Answer& a = answers[i];
@@ -290,7 +365,7 @@ std::vector<std::string> Netlist::trace() const {
   for (const auto& asker : askers) describe_answers(asker->answers, lines);
   for (const auto& memory : memories)
     for (const Target::Seen& s : memory->seen)
-      lines.push_back("shared memory took " + std::to_string(s.id) + " at " + std::to_string(s.at));
+      lines.push_back("memory took " + std::to_string(s.id) + " at " + std::to_string(s.at));
   for (const auto& bridge : bridges)
     for (const Bridge::Seen& s : bridge->seen)
       lines.push_back("bridge " + std::string(1, s.port) + " took " + std::to_string(s.id) + " at " +
@@ -310,6 +385,8 @@ std::vector<std::string> Netlist::trace() const {
   for (const auto& channel : channels) visit_counters("dram", channel->counters(), visitor);
   visit_counters("pcie", link->counters(), visitor);
   if (network != nullptr) visit_counters("sm_network", network->counters(), visitor);
+  for (unsigned i = 0; gpu_switch != nullptr && i < gpu_switch->gpus(); ++i)
+    visit_counters("gpu_switch", gpu_switch->counters(i), visitor);
   std::uint64_t digest = 0;
   for (std::uint64_t i = 0; i < sysmem.size(); ++i) digest = splitmix64(digest ^ *sysmem.at(i));
   lines.push_back("memory " + std::to_string(digest));

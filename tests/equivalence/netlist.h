@@ -6,6 +6,7 @@
 
 #include "rtl_models/crossbar/crossbar.h"
 #include "rtl_models/dram/dram_channel.h"
+#include "rtl_models/gpu_switch/gpu_switch.h"
 #include "rtl_models/pcie/gpu_link/pcie_link.h"
 #include "rtl_models/sm_network/sm_network.h"
 #include "tests/equivalence/hop_maker.h"
@@ -73,13 +74,20 @@ struct Shape {
   ChannelParameters network_request, network_response;
   Cycle shared_delay = 1, shared_gap = 1;
   std::vector<std::vector<Item>> network_items;  ///< of each SM; none: there is no network
+  // And of some: GPUs around a switch, each of which asks, and has a replica's memory.
+  MulticastTable objects;
+  ChannelParameters switch_request, switch_response;
+  GpuSwitchParameters switch_parameters;
+  Cycle replica_delay = 1, replica_gap = 1;
+  std::vector<std::vector<Item>> switch_items;  ///< of each GPU; none: there is no switch
 };
 
 /// How the engine may run a netlist: all its components in lock step, or each ahead of the others as far
 /// as the channels allow.
 enum class Clusters { one, each };
 
-/// Clients, a crossbar, bridges, DRAM channels and a link; some with a network between SMs.
+/// Clients, a crossbar, bridges, DRAM channels and a link; some with a network between SMs, some with a
+/// switch between GPUs.
 class Netlist {
  public:
   Netlist(const Shape& shape, TickMode mode, std::uint64_t seed, Clusters clusters = Clusters::each);
@@ -100,11 +108,14 @@ class Netlist {
   std::vector<std::unique_ptr<DramChannel>> channels;
   std::unique_ptr<PcieLink> link;
   std::unique_ptr<SmNetwork> network;  ///< null: there is none
-  std::vector<std::unique_ptr<Requester>> askers;
+  MulticastTable objects;
+  std::unique_ptr<GpuSwitch> gpu_switch;           ///< likewise
+  std::vector<std::unique_ptr<Requester>> askers;  ///< around the two
   std::vector<std::unique_ptr<Target>> memories;
 
  private:
   void build_network(const Shape& shape, HopMaker& hops, Clusters clusters);
+  void build_switch(const Shape& shape, HopMaker& hops, Clusters clusters);
   void build(const Shape& shape, HopMaker& hops, Clusters clusters, unsigned outside = 0);
 };
 

@@ -8,6 +8,7 @@
 
 #include "rtl_models/cache/cache_mutations.h"
 #include "rtl_models/crossbar/crossbar_mutations.h"
+#include "rtl_models/gpu_switch/gpu_switch_mutations.h"
 #include "rtl_models/l1_lg/l1_lg_mutations.h"
 #include "rtl_models/l2/l2_mutations.h"
 #include "rtl_models/pcie/gpu_link/pcie_mutations.h"
@@ -16,8 +17,8 @@
 namespace warpline::test {
 
 /// A deliberate bug of any block.
-using Mutation =
-    std::variant<CacheMutation, CrossbarMutation, L1LgMutation, L2Mutation, PcieMutation, SmMutation>;
+using Mutation = std::variant<CacheMutation, CrossbarMutation, GpuSwitchMutation, L1LgMutation, L2Mutation,
+                              PcieMutation, SmMutation>;
 
 /// What shows a bug: an experiment that no correct run can fail.
 struct Catch {

@@ -8,6 +8,13 @@ namespace {
 using test::spin;
 using test::TwoGpus;
 
+/// The options of a run in which messages lie in queues as `seed` draws it.
+RunOptions jittered(std::uint64_t seed) {
+  RunOptions options;
+  options.jitter = seed;
+  return options;
+}
+
 /// GPU 1 reads the datum, so that its caches have it; GPU 0 then writes it and releases the flag. Whether GPU
 /// 1, having acquired the flag, reads the datum as it was.
 bool reads_stale(std::uint64_t) {
@@ -81,9 +88,7 @@ bool device_sees_other_accesses(std::uint64_t) {
 /// A warp writes a register in each of 32 lines by `.mmio`, while messages lie in queues as `seed` draws it.
 /// Whether the device sees that in another order than that of the lanes.
 bool device_sees_another_order(std::uint64_t seed) {
-  RunOptions options;
-  options.jitter = seed;
-  TwoGpus gpus({}, options);
+  TwoGpus gpus({}, jittered(seed));
   const std::uint64_t registers = gpus.zeros(Aperture::peer, 0, std::uint64_t{kWarpLanes} * kLineBytes);
   std::uint64_t next = 0;
   bool ordered = true;
@@ -101,6 +106,43 @@ bool device_sees_another_order(std::uint64_t seed) {
   return !ordered || next != std::uint64_t{kWarpLanes} * kLineBytes;
 }
 
+/// GPU 0 stores to many lines of both GPUs' memory at once, which all pass one switch, then sets a flag
+/// there, which passes the other, by a release. Whether GPU 1 sees its flag, and not what was stored before.
+bool flag_overtakes_replicas(std::uint64_t seed) {
+  constexpr unsigned kLines = 32;
+  TwoGpus gpus({"gpu_switch.count=2"}, jittered(seed));
+  std::vector<std::uint64_t> replicas;
+  for (unsigned gpu = 0; gpu < 2; ++gpu)
+    replicas.push_back(gpus.zeros(Aperture::vidmem, gpu, 2 * kLines * kLineBytes));
+  const std::uint64_t object = gpus.platform().bind_multicast("x", 2 * kLines * kLineBytes, replicas);
+  const std::uint64_t out = gpus.zeros(Aperture::vidmem, 1), last = (kLines - 1) * 2 * kLineBytes;
+  gpus.run(
+      {"mov.u32 %r0, %tid.x;\nmul.wide.u32 %d0, %r0, 256;\nadd.u64 %d0, %d0, %a0;\nmov.u32 %r1, 1;\n"
+       "multimem.st.relaxed.sys.global.u32 [%d0], %r1;\nbar.warp.sync 0xffffffff;\nsetp.eq.u32 %p, %r0, 31;\n"
+       "@%p multimem.st.release.sys.global.u32 [%a0+128], %r1;\n",
+       {object},
+       1,
+       kLines},
+      {spin("ld.acquire.sys.global.u32", "%a1") + "ld.relaxed.sys.global.u32 %r1, [%a0];\n" +
+           "st.global.u32 [%a2], %r1;\n",
+       {replicas[1] + last, replicas[1] + kLineBytes, out}});
+  return gpus.word(out) == 0;
+}
+
+/// One thread stores forty values to a word of both GPUs. Whether another than the last is left in one of
+/// them.
+bool replicas_keep_an_older_value(std::uint64_t seed) {
+  TwoGpus gpus({"gpu_switch.count=1"}, jittered(seed));
+  std::vector<std::uint64_t> replicas;
+  for (unsigned gpu = 0; gpu < 2; ++gpu) replicas.push_back(gpus.zeros(Aperture::vidmem, gpu, 256));
+  const std::uint64_t object = gpus.platform().bind_multicast("x", 256, replicas);
+  std::string body;
+  for (unsigned value = 1; value <= 40; ++value)
+    body += "mov.u32 %r0, " + std::to_string(value) + ";\nmultimem.st.relaxed.sys.global.u32 [%a0], %r0;\n";
+  gpus.run({body, {object}}, {"", {}});
+  return gpus.word(replicas[0]) != 40 || gpus.word(replicas[1]) != 40;
+}
+
 }  // namespace
 
 std::vector<Catch> catches_by_two_gpus() {
@@ -113,6 +155,10 @@ std::vector<Catch> catches_by_two_gpus() {
       {SmMutation::mmio_replayed, "mmio_replayed/device", device_sees_other_accesses},
       {SmMutation::mmio_reads_sectors, "mmio_reads_sectors/device", device_sees_other_accesses},
       {CrossbarMutation::peer_lines_spread, "peer_lines_spread", device_sees_another_order},
+      {GpuSwitchMutation::acknowledged_by_first_replica, "acknowledged_by_first_replica",
+       flag_overtakes_replicas},
+      {GpuSwitchMutation::replica_requests_overtake, "replica_requests_overtake",
+       replicas_keep_an_older_value},
       {PcieMutation::link_swap_loses_update, "link_swap_loses_update", loses_increments},
   };
 }

@@ -26,6 +26,7 @@ bool mutated(Mutation which) {
 }
 template bool mutated(CacheMutation);
 template bool mutated(CrossbarMutation);
+template bool mutated(GpuSwitchMutation);
 template bool mutated(L1LgMutation);
 template bool mutated(L2Mutation);
 template bool mutated(PcieMutation);
