@@ -164,8 +164,10 @@ std::optional<Fault> AddressResolution::check_global(ResolvedAccess& out, const 
 bool AddressResolution::is_usual_in_shared(const AccessLimits& limits, const ResolvedAccess& out) const {
   const MemOp& op = *out.op_;
   if (op.space != Space::shared || op.matrices != 0) return false;
-  const Extent extent(out.shared().as<VirtualAddress>());
-  if ((extent.bits & (op.bytes_per_lane() - 1)) != 0) return false;
+  const LaneAddresses<SharedAddress> shared = out.shared();
+  const unsigned bytes = op.bytes_per_lane();
+  const Extent extent(shared.as<VirtualAddress>());
+  if (!shared.strided_in_units_of(bytes) && (extent.bits & (bytes - 1)) != 0) return false;
   return !map_.with_data ||
          (extent.high <= limits.shared_bytes && limits.shared_bytes - extent.high >= op.end_of_access());
 }

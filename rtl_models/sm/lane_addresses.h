@@ -32,7 +32,9 @@ class LaneAddresses {
   /// Calls f(lane, address) for each of lanes(), lowest first.
   template <class F>
   void for_each(F&& f) const {
-    if (each_ != nullptr) {
+    if (each_ != nullptr && lanes_ == ~LaneMask{0}) {
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) f(lane, Address{origin_ + each_[lane]});
+    } else if (each_ != nullptr) {
       for_each_lane(lanes_, [&](unsigned lane) { f(lane, Address{origin_ + each_[lane]}); });
     } else {
       for_each_lane(lanes_, [&](unsigned lane) { f(lane, (*this)[lane]); });

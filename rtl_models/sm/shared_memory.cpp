@@ -11,32 +11,87 @@ namespace {
 
 constexpr unsigned kMaxBanks = 1024;
 
-/// Whether no two different words share a bank: the usual case, found without sorting.
-bool conflict_free(const std::vector<std::uint64_t>& words, unsigned banks) {
-  std::array<std::uint64_t, kMaxBanks / 64> seen{};
-  std::array<std::uint64_t, kMaxBanks> word_of;
-  for (const std::uint64_t w : words) {
-    const auto bank = static_cast<unsigned>(w % banks);
-    const std::uint64_t bit = std::uint64_t{1} << (bank % 64);
-    if ((seen[bank / 64] & bit) == 0) {
-      seen[bank / 64] |= bit;
-      word_of[bank] = w;
-    } else if (word_of[bank] != w) {
-      return false;
-    }
-  }
-  return true;
+/// Whether banks can be told without a division, and kept in one word of bits.
+bool are_usual(unsigned banks) {
+  return banks <= 64 && (banks & (banks - 1)) == 0;
 }
 
-/// How many different words fall in the fullest bank. `words` is left sorted.
+/// How many different ones of `count` words, at most a warp's, fall in the fullest of usual banks.
+unsigned most_in_usual_bank(const std::uint32_t* words, unsigned count, unsigned banks) {
+  std::array<std::uint32_t, 64> word_of;  // of the banks in `seen`
+  std::uint64_t seen = 0;
+  unsigned n = 0;
+  for (; n < count; ++n) {
+    const unsigned bank = words[n] & (banks - 1);
+    if ((seen >> bank & 1U) == 0) {
+      seen |= std::uint64_t{1} << bank;
+      word_of[bank] = words[n];
+    } else if (word_of[bank] != words[n]) {
+      break;
+    }
+  }
+  if (n == count) return 1;  // no two meet: the usual case
+  std::array<std::uint32_t, kWarpLanes> different;
+  std::array<std::uint32_t, 64> in_bank{};
+  unsigned found = 0, most = 1;
+  for (n = 0; n < count; ++n) {
+    const auto end = different.begin() + found;
+    if (std::find(different.begin(), end, words[n]) != end) continue;
+    different[found++] = words[n];
+    most = std::max(most, ++in_bank[words[n] & (banks - 1)]);
+  }
+  return most;
+}
+
+/// How many different words, or words, fall in the fullest bank. May sort `words`.
 unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool count_all) {
-  if (!count_all && conflict_free(words, banks)) return 1;
   std::sort(words.begin(), words.end());
   if (!count_all) words.erase(std::unique(words.begin(), words.end()), words.end());
   std::uint8_t in_bank[kMaxBanks] = {};
   unsigned most = 1;
   for (const std::uint64_t w : words) most = std::max<unsigned>(most, ++in_bank[w % banks]);
   return most;
+}
+
+/// Loads `size` bytes for each lane.
+template <unsigned size>
+void load_lanes(const std::uint8_t* from, const LaneAddresses<SharedAddress>& addresses,
+                const MemoryAccess& access) {
+  addresses.for_each([&](unsigned lane, SharedAddress at) {
+    __builtin_memcpy(access.data + std::size_t{lane} * MemoryAccess::kMaxLaneBytes,
+                     from + AddressWindows::own_offset(at.value), size);
+  });
+}
+template <unsigned size>
+void store_lanes(std::uint8_t* to, const LaneAddresses<SharedAddress>& addresses,
+                 const MemoryAccess& access) {
+  addresses.for_each([&](unsigned lane, SharedAddress at) {
+    __builtin_memcpy(to + AddressWindows::own_offset(at.value),
+                     access.data + std::size_t{lane} * MemoryAccess::kMaxLaneBytes, size);
+  });
+}
+
+/// Performs a load or store of whole elements of one word, two or four, without a choice for each lane.
+bool perform_plainly(const MemOp& op, const LaneAddresses<SharedAddress>& addresses,
+                     const MemoryAccess& access, std::uint8_t* bytes) {
+  const unsigned size = op.bytes_per_lane();
+  if (op.kind == MemKind::load && op.end_of_access() == size) {
+    switch (size) {
+      case 4: load_lanes<4>(bytes, addresses, access); return true;
+      case 8: load_lanes<8>(bytes, addresses, access); return true;
+      case 16: load_lanes<16>(bytes, addresses, access); return true;
+      default: return false;
+    }
+  }
+  if (op.kind == MemKind::store && op.sink_lanes == 0) {
+    switch (size) {
+      case 4: store_lanes<4>(bytes, addresses, access); return true;
+      case 8: store_lanes<8>(bytes, addresses, access); return true;
+      case 16: store_lanes<16>(bytes, addresses, access); return true;
+      default: return false;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -48,6 +103,29 @@ SharedMemory::Passes SharedMemory::passes(const MemOp& op, const LaneAddresses<S
   const unsigned words_per_lane = std::max(1U, bytes / 4);
   const unsigned accessed = op.accessed_words();
   const unsigned lanes_per_part = std::max(1U, kWarpLanes / words_per_lane);
+  // Whole aligned vectors meet in groups of banks as their words do in banks.
+  if (!atomic && are_usual(banks_) && banks_ >= words_per_lane && op.sink_lanes == 0) {
+    if (addresses.contiguous(4) && bytes == 4 && banks_ == kWarpLanes) return {1, 0};
+    const auto shift = static_cast<unsigned>(__builtin_ctz(4 * words_per_lane));
+    std::array<std::uint32_t, kWarpLanes> words;
+    const auto passes_of = [&](LaneMask lanes) {
+      unsigned count = 0;
+      addresses.only(lanes).for_each([&](unsigned, SharedAddress at) {
+        words[count++] = static_cast<std::uint32_t>(AddressWindows::own_offset(at.value) >> shift);
+      });
+      return most_in_usual_bank(words.data(), count, banks_ / words_per_lane) - 1;
+    };
+    if (words_per_lane == 1) return {1, passes_of(addresses.lanes())};
+    Passes total;
+    for (unsigned first = 0; first < kWarpLanes; first += lanes_per_part) {
+      const LaneMask part = addresses.lanes() & (~LaneMask{0} >> (kWarpLanes - lanes_per_part) << first);
+      if (part == 0) continue;
+      ++total.parts;
+      total.conflicts += passes_of(part);
+    }
+    total.parts = std::max(total.parts, 1U);
+    return total;
+  }
   Passes total;
   for (unsigned first = 0; first < kWarpLanes; first += lanes_per_part) {
     words_.clear();
@@ -68,6 +146,7 @@ SharedMemory::Passes SharedMemory::passes(const MemOp& op, const LaneAddresses<S
 void SharedMemory::perform(const MemOp& op, const LaneAddresses<SharedAddress>& addresses,
                            MemoryAccess& access, std::uint64_t base) {
   if (bytes_.empty()) return;
+  if (perform_plainly(op, addresses, access, &bytes_[base])) return;
   const unsigned bytes = op.bytes_per_lane();
   const unsigned accessed = op.end_of_access();
   for_each_lane(addresses.lanes(), [&](unsigned lane) {

@@ -66,6 +66,11 @@ TEST(SharedMemory, BankConflictsAreThoseCountedOneByOne) {
     const std::uint64_t span = 1 + random.below(64);
     for (unsigned lane = 0; lane < kWarpLanes; ++lane)
       a.address[lane] = random.below(span) * op.bytes_per_lane();
+    if (random.below(4) == 0) {
+      a.form = AddressForm::strided;
+      a.base = a.address[0];
+      a.stride = static_cast<std::int64_t>(random.below(40) * op.bytes_per_lane());
+    }
     ASSERT_EQ(shared.passes(op, {a, a.active}).all(), naive_passes(op, a, a.active, banks))
         << "seed " << seed << " banks " << banks << " bytes " << op.bytes_per_lane();
   }
