@@ -40,11 +40,13 @@ PeerLinks::PeerLinks(GpuPlatform& platform) {
         WARPLINE_EXPECT(host.open_bar(first + gpu, first + other, GpuFunction::kMemoryBar),
                         "BARs of 64 bits are placed");
   }
-  // Kernels write to nothing else on the bus, and each BAR is aligned to its size: a GPU's writes to another
-  // one are flushed at once, not page by page.
-  for (unsigned gpu = 0; gpu < gpus; ++gpu)
+  // Kernels write to nothing else on the bus. So writes may be relaxed; and as each BAR is aligned to its
+  // size, those to one GPU are flushed at once, not page by page.
+  for (unsigned gpu = 0; gpu < gpus; ++gpu) {
+    platform.system().gpu(gpu).link().relax_writes();
     for (unsigned slice = 0; slice < platform.config().l2.slices; ++slice)
       platform.system().gpu(gpu).slice(slice).set_peer_block(platform.config().pcie.bar_bytes);
+  }
 }
 
 }  // namespace warpline::cuda
