@@ -353,7 +353,10 @@ void Machine::set_pool(unsigned device, Pool& pool) {
 
 Status Machine::reset(unsigned device) {
   if (executor_.is_own_thread()) return Status::not_permitted;
-  synchronize(device);
+  if (peer_links_.exist())
+    wait_for_all();  // others may use its memory
+  else
+    synchronize(device);
   arrays_->reset(device);
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);

@@ -7,7 +7,8 @@
 namespace warpline::cuda {
 
 bool Machine::is_for_peer(const Allocation& a, unsigned device) const {
-  if (a.kind != Allocation::Kind::device || a.device == device) return false;
+  if ((a.kind != Allocation::Kind::device && a.kind != Allocation::Kind::array) || a.device == device)
+    return false;
   // CUDA C++ Programming Guide, "Virtual Memory Management" and "Stream Ordered Memory Allocator": whom such
   // memory is open to, the program says for each mapping, node or pool.
   if (a.mapped || a.of_graph) return false;
@@ -66,8 +67,8 @@ std::optional<int> Machine::peer_attribute(int attribute, unsigned device, unsig
     case 1: return 0;  // all links perform alike
     case 2: return can_reach(device, peer) ? 1 : 0;
     case 3: return can_reach(device, peer) && config_.pcie.atomic_ops ? 1 : 0;
-    case 4: return 0;  // of arrays
-    case 5: return 0;  // atomics of some kinds alone
+    case 4: return can_reach(device, peer) ? 1 : 0;  // arrays
+    case 5: return 0;                                // atomics of some kinds alone
     default: return std::nullopt;
   }
 }
@@ -114,7 +115,7 @@ Status Machine::share_with_peer(const GraphNode& node, unsigned device) {
 
 std::string Machine::owner_of(std::uint64_t address, unsigned device) const {
   const Allocation* const a = allocations_.find(address);
-  if (a == nullptr || a->kind != Allocation::Kind::device || a->is_reached_by(device)) return {};
+  if (a == nullptr || a->is_reached_by(device)) return {};
   return fmt::format("; it is memory of GPU {}, to which the program has given GPU {} no access", a->device,
                      device);
 }

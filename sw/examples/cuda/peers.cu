@@ -48,6 +48,10 @@ __global__ void fetch(const int* from, int* to) {
   *to = *from;
 }
 
+__global__ void sample(cudaTextureObject_t texture, int* to) {
+  *to = tex2D<int>(texture, 3.5F, 2.5F);
+}
+
 float launch_ms(const int* from, int* to) {
   cudaEvent_t begin, end;
   CHECK(cudaEventCreate(&begin));
@@ -157,7 +161,9 @@ void atomics() {
   CHECK(cudaFree(sums));
 }
 
-void variables_and_pools() {
+cudaTextureObject_t texture;  // of an array of GPU 1
+
+void variables_arrays_and_pools() {
   int *out = memory_of(0, 1), back = 0;
   CHECK(cudaSetDevice(1));
   announce<<<1, 1>>>(77);
@@ -171,6 +177,23 @@ void variables_and_pools() {
   fetch<<<1, 1>>>(static_cast<int*>(there), out);
   CHECK(cudaMemcpy(&back, out, sizeof back, cudaMemcpyDefault));
   EXPECT(back == 77);
+
+  CHECK(cudaSetDevice(1));
+  std::vector<int> texels(64);
+  for (int i = 0; i < 64; ++i) texels[static_cast<std::size_t>(i)] = i;
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+  cudaArray_t array;
+  CHECK(cudaMallocArray(&array, &format, 8, 8));
+  CHECK(cudaMemcpy2DToArray(array, 0, 0, texels.data(), 32, 32, 8, cudaMemcpyHostToDevice));
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaTextureDesc description = {};
+  CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr));
+  CHECK(cudaSetDevice(0));
+  sample<<<1, 1>>>(texture, out);
+  CHECK(cudaMemcpy(&back, out, sizeof back, cudaMemcpyDefault));
+  EXPECT(back == 19);
 
   cudaMemPool_t pool;
   CHECK(cudaDeviceGetDefaultMemPool(&pool, 1));
@@ -203,7 +226,7 @@ int main() {
   calls();
   ping_pong(first);
   atomics();
-  variables_and_pools();
+  variables_arrays_and_pools();
 
   // What is closed again is a fault, and a reset closes it, too.
   int *const far_one = memory_of(1, 1), *const out = memory_of(0, 1);
@@ -218,8 +241,14 @@ int main() {
   int* const again = memory_of(0, 1);
   fetch<<<1, 1>>>(far_one, again);
   CHECK(cudaDeviceSynchronize());
+  CHECK(cudaDeviceDisablePeerAccess(1));
+  sample<<<1, 1>>>(texture, again);
+  EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
+  CHECK(cudaDeviceReset());
+
+  CHECK(cudaDeviceEnablePeerAccess(1, 0));
   CHECK(cudaFree(far_one));
-  fetch<<<1, 1>>>(far_one, again);
+  fetch<<<1, 1>>>(far_one, nullptr);
   EXPECT(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
   CHECK(cudaDeviceReset());
   return verdict();

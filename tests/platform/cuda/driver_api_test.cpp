@@ -526,7 +526,7 @@ TEST_F(DriverPeers, AccessIsEnabledOnceAndDisabledOnce) {
   int value = 0;
   EXPECT_EQ(call("cuDeviceCanAccessPeer", &value, 0, 1), Status::success);
   EXPECT_EQ(value, 1);
-  const std::array<int, 5> expected = {0, 1, 1, 0, 0};
+  const std::array<int, 5> expected = {0, 1, 1, 1, 0};
   for (int attribute = 1; attribute <= 5; ++attribute) {
     EXPECT_EQ(call("cuDeviceGetP2PAttribute", &value, attribute, 1, 0), Status::success);
     EXPECT_EQ(value, expected.at(static_cast<std::size_t>(attribute) - 1)) << attribute;
