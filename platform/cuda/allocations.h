@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace warpline::cuda {
@@ -21,14 +22,20 @@ struct Allocation {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   Kind kind = Kind::device;
-  unsigned device = 0;        ///< whose memory it is, or where it was asked for
-  std::uint32_t flags = 0;    ///< as the program gave them
-  Pool* pool = nullptr;       ///< that it came from; null: none
-  bool of_graph = false;      ///< it is given back with the graph whose node allocated it
-  bool is_condition = false;  ///< of a graph: a value that conditional nodes look at
-  bool of_module = false;     ///< a variable
-  bool registered = false;    ///< it was the program's own before
-  bool mapped = false;        ///< a block at an address of the program's choice, next to others perhaps
+  unsigned device = 0;            ///< whose memory it is, or where it was asked for
+  std::uint32_t flags = 0;        ///< as the program gave them
+  Pool* pool = nullptr;           ///< that it came from; null: none
+  bool of_graph = false;          ///< it is given back with the graph whose node allocated it
+  bool is_condition = false;      ///< of a graph: a value that conditional nodes look at
+  bool of_module = false;         ///< a variable
+  bool registered = false;        ///< it was the program's own before
+  bool mapped = false;            ///< a block at an address of the program's choice, next to others perhaps
+  std::set<unsigned> peers = {};  ///< of a GPU's memory: other GPUs whose kernels reach it
+
+  /// Whether kernels of a GPU reach it.
+  [[nodiscard]] bool is_reached_by(unsigned gpu) const {
+    return (kind != Kind::device && kind != Kind::array) || gpu == device || peers.count(gpu) != 0;
+  }
 };
 
 /// All memory that a program has, by address.
@@ -72,6 +79,11 @@ class Allocations {
     return false;
   }
   [[nodiscard]] const std::map<std::uint64_t, Allocation>& all() const { return by_address_; }
+  /// Calls f(allocation) for each.
+  template <class F>
+  void for_each(F&& f) {
+    for (auto& [address, a] : by_address_) f(a);
+  }
 
  private:
   std::map<std::uint64_t, Allocation> by_address_;

@@ -119,12 +119,12 @@ std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t pi
 }  // namespace
 
 Machine::Machine(const GpuConfig& config, MachineOptions options)
-    : config_(config),
+    : config_(PeerLinks::joined(config)),
       options_(std::move(options)),
       platform_(config_, run_options(options_)),
+      peer_links_(platform_),
       schedule_(config.gpus, 2),
       arrays_(std::make_unique<Arrays>(*this)) {
-  platform_.build();
   for (unsigned device = 0; device < config_.gpus; ++device) {
     legacy_.push_back(&add_stream(device, true, 0));
     schedule_.make_legacy(legacy_.back()->id);
@@ -147,8 +147,8 @@ void Machine::tell(const std::string& line) {
 
 // ---- Memory
 
-Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32_t flags, unsigned device,
-                         std::uint64_t& address) {
+Status Machine::take_memory(Allocation::Kind kind, std::uint64_t bytes, std::uint32_t flags, unsigned device,
+                            std::uint64_t& address) {
   if (const Status s = fault(); s != Status::success) return s;
   address = 0;
   if (bytes == 0) return Status::success;
@@ -179,6 +179,16 @@ Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32
   return Status::success;
 }
 
+Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32_t flags, unsigned device,
+                         std::uint64_t& address) {
+  const Status s = take_memory(kind, bytes, flags, device, address);
+  if (s != Status::success || address == 0 || !peer_links_.exist()) return s;
+  const Executor::Shared::Hold hold(platform_use_);
+  const std::lock_guard lock(mutex_);
+  if (Allocation* const a = allocations_.find(address)) let_peers_in(*a);
+  return s;
+}
+
 Status Machine::free(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds) {
   if (address == 0) return fault();
   std::optional<Allocation> found;
@@ -191,7 +201,7 @@ Status Machine::free(std::uint64_t address, std::initializer_list<Allocation::Ki
     found = *a;
   }
   if (found->of_graph) return Status::success;
-  const Status waited = synchronize(found->device);
+  const Status waited = found->peers.empty() ? synchronize(found->device) : wait_for_all();
   if (waited == Status::not_permitted) return waited;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
@@ -210,13 +220,18 @@ Status Machine::allocate_from(Pool& pool, std::uint64_t bytes, Stream& stream, s
     if (s != Status::success) return s;
     address = node->address;
     stream.frontier = {node};
+    for (const auto& [peer, access] : pool.access) share_with_peer(*node, peer);
     return s;
   }
-  if (const Status s = allocate(Allocation::Kind::device, bytes, 0, pool.device, address);
+  if (const Status s = take_memory(Allocation::Kind::device, bytes, 0, pool.device, address);
       s != Status::success)
     return s;
+  std::optional<Executor::Shared::Hold> hold;
+  if (peer_links_.exist()) hold.emplace(platform_use_);
   const std::lock_guard lock(mutex_);
-  allocations_.find(address)->pool = &pool;
+  Allocation& a = *allocations_.find(address);
+  a.pool = &pool;
+  let_peers_in(a);
   pool.used += bytes;
   pool.most_used = std::max(pool.most_used, pool.used);
   return Status::success;
@@ -226,7 +241,7 @@ Status Machine::allocate_in_graph(Graph& graph, const std::vector<GraphNode*>& a
                                   std::uint64_t bytes, GraphNode*& node) {
   if (bytes == 0) return Status::invalid_value;
   std::uint64_t address = 0;
-  if (const Status s = allocate(Allocation::Kind::device, bytes, 0, device, address); s != Status::success)
+  if (const Status s = take_memory(Allocation::Kind::device, bytes, 0, device, address); s != Status::success)
     return s;
   const std::lock_guard lock(mutex_);
   allocations_.find(address)->of_graph = true;
@@ -258,7 +273,7 @@ void Machine::forget_most_graph_memory(unsigned device) {
 
 Status Machine::add_condition(Graph& graph, unsigned device, std::optional<std::uint32_t> initial,
                               std::uint64_t& address) {
-  const Status s = allocate(Allocation::Kind::device, sizeof(std::uint32_t), 0, device, address);
+  const Status s = take_memory(Allocation::Kind::device, sizeof(std::uint32_t), 0, device, address);
   if (s != Status::success) return s;
   {
     const std::lock_guard lock(mutex_);
@@ -338,7 +353,10 @@ void Machine::set_pool(unsigned device, Pool& pool) {
 
 Status Machine::reset(unsigned device) {
   if (executor_.is_own_thread()) return Status::not_permitted;
-  synchronize(device);
+  if (peer_links_.exist())
+    wait_for_all();  // others may use its memory
+  else
+    synchronize(device);
   arrays_->reset(device);
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
@@ -355,6 +373,13 @@ Status Machine::reset(unsigned device) {
       platform_.free(a.address);
     }
   }
+  for (auto pair = enabled_peers_.begin(); pair != enabled_peers_.end();)
+    pair = pair->first == device || pair->second == device ? enabled_peers_.erase(pair) : std::next(pair);
+  allocations_.for_each([this](Allocation& a) {
+    const std::set<unsigned> peers = a.peers;
+    for (const unsigned peer : peers)
+      if (!a.mapped && !a.of_graph && !is_for_peer(a, peer)) keep_out(a, peer);
+  });
   prints_.erase(device);
   allocates_.erase(device);
   if (devices() == 1) {
@@ -470,7 +495,11 @@ Status Machine::copy(const CopyRequest& request, Stream& stream, bool asynchrono
 bool Machine::is_mapped(std::uint64_t address, std::uint64_t bytes) {
   while (bytes != 0) {
     unsigned gpu = 0;
-    while (gpu < devices() && !platform_.physical_of(address, gpu)) ++gpu;
+    const auto has_it = [&] {
+      const std::optional<PhysicalAddress> at = platform_.physical_of(address, gpu);
+      return at && aperture_of(*at) != Aperture::peer;
+    };
+    while (gpu < devices() && !has_it()) ++gpu;
     if (gpu == devices()) return false;
     const std::uint64_t here = platform_.memory().contiguous(address, bytes);
     address += here;
@@ -753,6 +782,7 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     a.device = device;
     a.of_module = true;
     allocations_.add(a);
+    let_peers_in(*allocations_.find(a.address));
   }
   library.on_device[device] = std::move(loaded.value());
   return Status::success;
@@ -944,7 +974,7 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   }
   grid_runs_ = false;
   note_slack(grid.entry->name, grid.device);
-  note_faults(grid.entry->name, result);
+  note_faults(grid, result);
   done.duration_ns = platform_.time_ns(result.cycles);
   done.record = WorkRecord{grid.entry->name, true, grid.device, {}, result.cycles, 0, timed, {}};
   if (options_.counts) done.record->counted = CounterTable::changes(read_counters(), before);
@@ -1000,11 +1030,18 @@ void Machine::note_slack(const std::string& kernel, unsigned device) {
                   kernel, hexadecimal(address), where));
 }
 
-void Machine::note_faults(const std::string& kernel, const LaunchResult& result) {
+void Machine::note_faults(const Grid& grid, const LaunchResult& result) {
   constexpr std::size_t kTold = 5;
+  const std::string& kernel = grid.entry->name;
   const std::vector<FaultRecord> faults = platform_.faults();
-  for (std::size_t n = 0; n < std::min(faults.size(), kTold); ++n)
-    tell(fmt::format("kernel {}: {}", kernel, text_of(faults[n])));
+  for (std::size_t n = 0; n < std::min(faults.size(), kTold); ++n) {
+    std::string line = fmt::format("kernel {}: {}", kernel, text_of(faults[n]));
+    if (faults[n].address) {
+      const std::lock_guard lock(mutex_);
+      line += owner_of(*faults[n].address, grid.device);
+    }
+    tell(line);
+  }
   if (faults.size() > kTold)
     tell(fmt::format("kernel {}: and {} more", kernel, counted(faults.size() - kTold, "fault")));
   if (!faults.empty()) set_fault(status_of(faults.front()));

@@ -19,6 +19,7 @@
 #include "platform/cuda/measuring.h"
 #include "platform/cuda/module_on_device.h"
 #include "platform/cuda/operation.h"
+#include "platform/cuda/peer_links.h"
 #include "platform/cuda/schedule.h"
 #include "platform/cuda/status.h"
 #include "platform/cuda/virtual_memory.h"
@@ -68,6 +69,7 @@ struct Pool {
   unsigned device = 0;
   std::array<std::uint64_t, 4> settings{1, 1, 1, 0};  ///< reuse by events, at will, inside; release threshold
   std::uint64_t used = 0, most_used = 0;              ///< bytes
+  std::map<unsigned, unsigned> access;                ///< of other GPUs: cudaMemAccessFlags, if any
 };
 
 /// What one grid or copy was, for the report.
@@ -166,6 +168,23 @@ class Machine {
   Status hold_block_at(std::uint64_t address, std::uint64_t& handle);
   [[nodiscard]] std::optional<MemoryBlock> block(std::uint64_t handle);
 
+  // Peers: kernels of one GPU in the memory of another one.
+  /// Whether kernels of a GPU can be let into the memory of another one.
+  [[nodiscard]] bool can_reach(unsigned device, unsigned peer) const {
+    return device != peer && peer_links_.exist();
+  }
+  /// What of a GPU's memory has no pool, is not mapped by the program, and belongs to no graph can be reached
+  /// by kernels of another one, now and in future.
+  Status enable_peer(unsigned device, unsigned peer);
+  Status disable_peer(unsigned device, unsigned peer);
+  /// A property of the link between two GPUs, by CUDA's number (CUDA Runtime API, "cudaDeviceP2PAttr").
+  [[nodiscard]] std::optional<int> peer_attribute(int attribute, unsigned device, unsigned peer) const;
+  /// Who reaches what comes from a pool. `access`: as in set_access(), of another GPU than the pool's.
+  Status set_pool_access(Pool& pool, unsigned device, unsigned access);
+  [[nodiscard]] unsigned pool_access(const Pool& pool, unsigned device);
+  /// The memory of a node of a graph, for another GPU.
+  Status share_with_peer(const GraphNode& node, unsigned device);
+
   // Arrays, textures and surfaces.
   [[nodiscard]] Arrays& arrays() { return *arrays_; }
   /// Makes a texture or surface, with a handle that no other one ever has.
@@ -244,6 +263,17 @@ class Machine {
     double duration_ns = 0;
     std::optional<WorkRecord> record;
   };
+  /// allocate(), before other GPUs are let in.
+  Status take_memory(Allocation::Kind kind, std::uint64_t bytes, std::uint32_t flags, unsigned device,
+                     std::uint64_t& address);
+  /// Lets those GPUs in that reach memory of its kind. Pre of all three: the platform and mutex_ are held.
+  void let_peers_in(Allocation& a);
+  void let_in(Allocation& a, unsigned device);
+  void keep_out(Allocation& a, unsigned device);
+  /// Whether kernels of a GPU reach such memory of another one. Pre: mutex_ is held.
+  [[nodiscard]] bool is_for_peer(const Allocation& a, unsigned device) const;
+  /// Whose memory it is that a GPU may not reach, for a message; empty: nobody's. Pre: mutex_ is held.
+  [[nodiscard]] std::string owner_of(std::uint64_t address, unsigned device) const;
   /// Waits while too much is queued. What is captured is not.
   void wait_for_room(const Stream& stream);
   /// Has a stream do it, or takes it into a graph.
@@ -294,7 +324,7 @@ class Machine {
   void show_printed();
   /// A kernel accesses what was not allocated, within pages that a GPU has: that is said once.
   void note_slack(const std::string& kernel, unsigned device);
-  void note_faults(const std::string& kernel, const LaunchResult& result);
+  void note_faults(const Grid& grid, const LaunchResult& result);
   Done run_grid(const Grid& grid);
   void set_fault(Status status);
   /// Whether a value may be written or read there.
@@ -303,6 +333,7 @@ class Machine {
   const GpuConfig config_;
   MachineOptions options_;  ///< used on the executor's thread
   GpuPlatform platform_;
+  const PeerLinks peer_links_;
   Executor::Shared platform_use_;   ///< guards platform_, and what lies on it
   DeviceMemory device_memory_;      ///< likewise
   std::unique_ptr<Kernel> kernel_;  ///< the last one, whose program SMs keep until the next starts
@@ -317,6 +348,7 @@ class Machine {
   Schedule schedule_;
   Allocations allocations_;
   VirtualMemory virtual_memory_;
+  std::set<std::pair<unsigned, unsigned>> enabled_peers_;  ///< whose kernels reach whose memory
   std::vector<std::unique_ptr<Library>> libraries_;
   std::map<const void*, std::unique_ptr<Function>> functions_;
   std::map<const void*, std::shared_ptr<Stream>> streams_;

@@ -81,10 +81,8 @@ Status Machine::unmap_blocks(std::uint64_t address, std::uint64_t bytes) {
   if (!found || found->empty()) return Status::invalid_value;
   for (const std::uint64_t at : *found) {
     const VirtualMemory::Mapped mapped = virtual_memory_.mapped_at(at);
-    if (mapped.access != 0) {
-      platform_.unmap(at, mapped.block->device);
-      allocations_.remove(at);
-    }
+    for (const auto& [device, access] : mapped.access) platform_.unmap(at, device);
+    allocations_.remove(at);
     virtual_memory_.unmap(at);
     const MemoryBlock copy = *mapped.block;
     if (virtual_memory_.let_go(*mapped.block))
@@ -103,27 +101,41 @@ Status Machine::set_access(std::uint64_t address, std::uint64_t bytes, unsigned 
     found = virtual_memory_.mappings_in(address, bytes);
     if (!found || found->empty()) return Status::invalid_value;
     for (const std::uint64_t at : *found)
-      if (virtual_memory_.mapped_at(at).block->device != device) return Status::peer_access_unsupported;
+      if (const unsigned owner = virtual_memory_.mapped_at(at).block->device;
+          owner != device && !can_reach(device, owner))
+        return Status::peer_access_unsupported;
   }
   if (access == 1) tell("memory that is mapped to be read only can be written, too");
   const std::lock_guard lock(mutex_);
   for (const std::uint64_t at : *found) {
     VirtualMemory::Mapped& mapped = virtual_memory_.mapped_at(at);
     const MemoryBlock& block = *mapped.block;
-    if (mapped.access == 0 && access != 0) {
-      platform_.map_at(at, block.bytes, block.physical, block.device);
-      Allocation a;
-      a.address = at;
-      a.bytes = block.bytes;
-      a.device = block.device;
-      a.mapped = true;
-      allocations_.add(a);
+    const bool had = mapped.access.count(device) != 0;
+    if (access == 0)
+      mapped.access.erase(device);
+    else
+      mapped.access[device] = access;
+    if (!had && access != 0) {
+      if (allocations_.find(at) == nullptr) {
+        Allocation a;
+        a.address = at;
+        a.bytes = block.bytes;
+        a.device = block.device;
+        a.mapped = true;
+        allocations_.add(a);
+      }
+      if (device == block.device) {
+        platform_.map_at(at, block.bytes, block.physical, device);
+      } else {
+        platform_.map_bus_at(at, block.bytes, peer_links_.bus_address(block.device, block.physical), device);
+        allocations_.find(at)->peers.insert(device);
+      }
     }
-    if (mapped.access != 0 && access == 0) {
-      platform_.unmap(at, block.device);
-      allocations_.remove(at);
+    if (had && access == 0) {
+      platform_.unmap(at, device);
+      allocations_.find(at)->peers.erase(device);
+      if (mapped.access.empty()) allocations_.remove(at);
     }
-    mapped.access = access;
   }
   return Status::success;
 }
@@ -132,7 +144,8 @@ Status Machine::access_of(std::uint64_t address, unsigned device, unsigned& acce
   const std::lock_guard lock(mutex_);
   const VirtualMemory::Mapped* const mapped = virtual_memory_.find(address);
   if (mapped == nullptr) return Status::invalid_value;
-  access = mapped->block->device == device ? mapped->access : 0;
+  const auto found = mapped->access.find(device);
+  access = found == mapped->access.end() ? 0 : found->second;
   return Status::success;
 }
 
@@ -162,6 +175,7 @@ Status Machine::write_value(std::uint64_t address, std::uint64_t value, unsigned
   if (!is_place_of_value(address, bytes)) return Status::invalid_value;
   const auto write = [this, address, value, bytes] {
     const Executor::Shared::Hold hold(platform_use_);
+    if (!is_mapped(address, bytes)) return set_fault(Status::illegal_address);
     void* const place = platform_.memory().bytes_at(address, bytes, true);
     // At once, for those who spin on it.
     if (bytes == 4) {
@@ -183,6 +197,7 @@ Status Machine::wait_for_value(std::uint64_t address, unsigned bytes,
     while (!executor_.stopping() && fault() == Status::success) {
       {
         const Executor::Shared::Hold hold(platform_use_);
+        if (!is_mapped(address, bytes)) return set_fault(Status::illegal_address);
         std::uint64_t value = 0;
         std::memcpy(&value, platform_.memory().bytes_at(address, bytes, false), bytes);
         if (holds(value)) return;

@@ -80,7 +80,7 @@ bool VirtualMemory::map(std::uint64_t address, MemoryBlock& block) {
   if (address - first > range.bytes || block.bytes > range.bytes - (address - first) ||
       !is_free(address, block.bytes))
     return false;
-  mapped_[address] = {&block, 0};
+  mapped_[address] = {&block, {}};
   ++block.held;
   return true;
 }

@@ -52,7 +52,8 @@ class VirtualMemory {
 
   struct Mapped {
     MemoryBlock* block = nullptr;
-    unsigned access = 0;  ///< CUmemAccess_flags: 0 none, 1 read, 3 read and write
+    /// Of GPUs that have any: CUmemAccess_flags, 1 read, 3 read and write.
+    std::map<unsigned, unsigned> access;
   };
   /// Maps a block at an address. False: the addresses are not reserved, or something is mapped there.
   bool map(std::uint64_t address, MemoryBlock& block);

@@ -197,8 +197,10 @@ bool GpuMemories::free(std::uint64_t address) {
   for (unsigned gpu = 0; gpu < gpus(); ++gpu) {
     const std::optional<Mapping> unmapped = gpus_[gpu].space.unmap(address);
     if (!unmapped) continue;
-    freed = unmapped;
-    if (aperture_of(freed->physical) != Aperture::vidmem) continue;
+    const bool own = aperture_of(unmapped->physical) == Aperture::vidmem;
+    // On others than the GPU that has it, it was what lies behind that one's BAR.
+    if (own || !freed) freed = unmapped;
+    if (!own) continue;
     gpus_[gpu].buffers.release(offset_in_aperture(freed->physical), taken_by(freed->bytes));
     set_slack(gpu);
   }
@@ -207,7 +209,8 @@ bool GpuMemories::free(std::uint64_t address) {
   const std::uint64_t offset = offset_in_aperture(freed->physical);
   if (aperture_of(freed->physical) == Aperture::sysmem)
     sysmem_buffers_.release(offset, taken_by(freed->bytes));
-  if (aperture_of(freed->physical) == Aperture::peer) peer_buffers_.release(offset, taken_by(freed->bytes));
+  if (aperture_of(freed->physical) == Aperture::peer && peer_ != nullptr)
+    peer_buffers_.release(offset, taken_by(freed->bytes));
   return true;
 }
 
@@ -229,9 +232,25 @@ void GpuMemories::map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAdd
   map_on_gpus(m, gpu);
 }
 
+void GpuMemories::map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu) {
+  WARPLINE_EXPECT(address % kBufferAlignment == 0 && bus % kBufferAlignment == 0 && bytes != 0,
+                  "what is mapped begins where a buffer may");
+  Mapping m;
+  m.base = address;
+  m.bytes = bytes;
+  m.physical = physical(Aperture::peer, bus);
+  gpus_[gpu].space.map(m);
+}
+
 bool GpuMemories::unmap(std::uint64_t address, unsigned gpu) {
-  names_.erase(address);
-  return gpus_[gpu].space.unmap(address).has_value();
+  const bool unmapped = gpus_[gpu].space.unmap(address).has_value();
+  const auto has_it = [address](const Gpu& g) {
+    const Mapping* hint = nullptr;
+    const Mapping* const m = g.space.find(VirtualAddress{address}, 1, hint);
+    return m != nullptr && m->base == address;
+  };
+  if (std::none_of(gpus_.begin(), gpus_.end(), has_it)) names_.erase(address);
+  return unmapped;
 }
 
 void GpuMemories::free_unmapped(PhysicalAddress physical, std::uint64_t bytes, unsigned gpu) {
@@ -395,12 +414,12 @@ std::uint8_t* GpuMemories::bytes_at(std::uint64_t address, std::size_t count, bo
         return vidmem(gpu).at(offset_in_aperture(p));
       case Aperture::sysmem: return sysmem().at(offset_in_aperture(p));
       case Aperture::peer:
-        WARPLINE_EXPECT(peer_ != nullptr, "the host reaches devices by their root ports");
+        if (peer_ == nullptr) continue;  // another GPU's, as this one reaches it
         return peer_->image().at(offset_in_aperture(p));
       case Aperture::multicast: break;  // the host writes replicas by their own addresses
     }
   }
-  WARPLINE_EXPECT(false, "the host touches mapped memory only");
+  WARPLINE_EXPECT(false, "the host touches mapped memory only, and devices by their root ports");
   return nullptr;
 }
 

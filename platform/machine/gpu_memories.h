@@ -20,7 +20,8 @@ namespace warpline {
 
 /// The memories of a platform's GPUs as a driver keeps them: where buffers lie, at which addresses programs
 /// see them, and the bytes. No address is that of two buffers; one in system or peer memory is mapped on
-/// every GPU, one in video memory on the GPU that has it, and a fault on all others. Video memory begins with
+/// every GPU, one in video memory on the GPU that has it, and a fault on all others to which map_bus_at() has
+/// not shown it. Video memory begins with
 /// the constant banks, behind which buffers are, with addresses of 47 bits, or of 32 for programs that have
 /// no longer ones; it ends with the code of kernels, before which each grid's local memory is. Neither is
 /// mapped: a program's pointer to it is a fault.
@@ -42,9 +43,10 @@ class GpuMemories {
   void after_fork();
   /// See GpuPlatform::free.
   bool free(std::uint64_t address);
-  /// See GpuPlatform::allocate_unmapped, map_at, unmap, free_unmapped.
+  /// See GpuPlatform::allocate_unmapped, map_at, map_bus_at, unmap, free_unmapped.
   std::optional<PhysicalAddress> allocate_unmapped(std::uint64_t bytes, unsigned gpu);
   void map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAddress physical, unsigned gpu);
+  void map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu);
   bool unmap(std::uint64_t address, unsigned gpu);
   void free_unmapped(PhysicalAddress physical, std::uint64_t bytes, unsigned gpu);
   /// See GpuPlatform::map.
@@ -69,7 +71,8 @@ class GpuMemories {
   void name_constant(unsigned gpu, Named part);
   /// See GpuPlatform::map_everything.
   void map_everything();
-  /// Host access by virtual address. Pre: the range is mapped, by one or by several mappings.
+  /// Host access by virtual address. Pre: the range is mapped, by one or by several mappings, and no memory
+  /// of devices behind a root complex; that of GPUs is mapped on the GPU that has it.
   void write(std::uint64_t address, const void* bytes, std::size_t count);
   void read(std::uint64_t address, void* bytes, std::size_t count);
   /// Where in this process `count` bytes from a virtual address on lie, to be read, or written (`writes`).

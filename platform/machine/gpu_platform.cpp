@@ -430,6 +430,11 @@ void GpuPlatform::map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAdd
   state_->memory.map_at(address, bytes, physical, gpu);
 }
 
+void GpuPlatform::map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu) {
+  WARPLINE_EXPECT(state_->config.pcie_system.peers != 0, "a root complex leads to what lies on the bus");
+  state_->memory.map_bus_at(address, bytes, bus, gpu);
+}
+
 bool GpuPlatform::unmap(std::uint64_t address, unsigned gpu) {
   return state_->memory.unmap(address, gpu);
 }

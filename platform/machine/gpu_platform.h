@@ -100,8 +100,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// time passes in it, as SystemC's must. A platform that is to map_everything() does so before.
   void build();
   /// Reserves `bytes` in an aperture, 256-byte aligned, mapped exactly, and counted under
-  /// `buffer.NAME` if `name` is not empty. Video memory is that of GPU `gpu`, and mapped on this one only;
-  /// system and peer memory is mapped on all. Returns its virtual address, or 0 if the memory is full.
+  /// `buffer.NAME` if `name` is not empty. Video memory is that of GPU `gpu`, and mapped on this one only
+  /// (see map_bus_at); system and peer memory is mapped on all. Returns its virtual address, or 0 if the
+  /// memory is full.
   std::uint64_t allocate(const std::string& name, std::uint64_t bytes, Aperture aperture = Aperture::vidmem,
                          unsigned gpu = 0);
   /// The same of video memory, without a name, for programs whose addresses have 32 bits: it lies from
@@ -132,6 +133,11 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// on. Pre: no run is under way.
   void map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAddress physical, unsigned gpu = 0);
   bool unmap(std::uint64_t address, unsigned gpu = 0);
+  /// Has a GPU's programs see, at such an address, `bytes` bytes of what lies on the bus at `bus` and on, a
+  /// multiple of 256, of a platform with a host: memory of another GPU, behind its BAR, which so has one
+  /// address for both. It is as map() maps plain memory. unmap() takes it away, and so does free() of memory
+  /// that begins at the address. Pre: as map_at().
+  void map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu);
   /// Bytes of a GPU's video memory that nobody has; a single buffer may find no room for as many.
   [[nodiscard]] std::uint64_t free_bytes(unsigned gpu = 0) const;
   /// Maps, on all GPUs, system memory (Aperture::sysmem) that host software has reserved, or what a device's

@@ -6,6 +6,17 @@
 #include "rtl_models/sm/mbarrier.h"
 
 namespace warpline {
+namespace {
+
+/// Whether a GPU has the memory of an image: that of another GPU it may not, nor what was given back.
+bool is_mapped(const AddressSpace& space, const Image& image) {
+  const Mapping* hint = nullptr;
+  const std::uint64_t bytes = image.bytes() - (image.row_step() - image.row_bytes());
+  return space.reach(VirtualAddress{image.address}, 1, hint) != nullptr &&
+         space.reach(VirtualAddress{image.address + bytes - 1}, 1, hint) != nullptr;
+}
+
+}  // namespace
 
 /// From where to where a warp's addresses go.
 struct AddressResolution::Extent {
@@ -396,6 +407,7 @@ std::optional<Fault> AddressResolution::locate_texels(ResolvedAccess& out) const
   const MemOp& op = *out.op_;
   const bool surface = op.space == Space::surface, asks = op.kind == MemKind::image_query;
   const bool any = asks && op.image.query >= ImageQuery::is_texture;
+  const Image* mapped = nullptr;
   for (LaneMask m = out.image_; m != 0; m &= m - 1) {
     const unsigned lane = first_lane(m);
     const Image* const image =
@@ -404,6 +416,13 @@ std::optional<Fault> AddressResolution::locate_texels(ResolvedAccess& out) const
       return out.fault(surface ? FaultKind::no_surface : FaultKind::no_texture, lane);
     out.texels_->image[lane] = image;
     if (asks) continue;
+    if (image != mapped && !is_mapped(*map_.space, *image)) {
+      Fault fault = out.fault(FaultKind::unmapped, lane);
+      fault.address = image->address;
+      fault.space = Space::global;
+      return fault;
+    }
+    mapped = image;
     if (const auto kind = locate_in(out, lane, *image)) {
       Fault fault = out.fault(*kind, lane);
       fault.coordinates = out.written_->coordinates(lane, op.image.geometry != Geometry::any);

@@ -262,29 +262,19 @@ int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
 
 // ---- Peers
 
-int cuDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
-  return with_device(device, [&](Machine& m) {
-    if (value == nullptr || attribute < 1 || attribute > 5) return Status::invalid_value;
-    if (peer < 0 || static_cast<unsigned>(peer) >= m.devices() || peer == device)
-      return Status::invalid_device;
-    *value = 0;
-    return Status::success;
-  });
-}
-
 int cuCtxEnablePeerAccess(void* handle, unsigned flags) {
-  return with_context([&](Machine&, Context& context) {
+  return with_context([&](Machine& m, Context& context) {
     if (flags != 0) return Status::invalid_value;
     const Context* const peer = Contexts::instance().find(handle);
     if (peer == nullptr || peer == &context) return Status::device_uninitialized;
-    return Status::peer_access_unsupported;
+    return m.enable_peer(context.device, peer->device);
   });
 }
 
 int cuCtxDisablePeerAccess(void* handle) {
-  return with_context([&](Machine&, Context&) {
-    return Contexts::instance().find(handle) == nullptr ? Status::device_uninitialized
-                                                        : Status::peer_access_not_enabled;
+  return with_context([&](Machine& m, Context& context) {
+    const Context* const peer = Contexts::instance().find(handle);
+    return peer == nullptr ? Status::device_uninitialized : m.disable_peer(context.device, peer->device);
   });
 }
 
@@ -327,7 +317,6 @@ void add_contexts(Functions& f) {
   f.add("cuDevicePrimaryCtxSetFlags", &cuDevicePrimaryCtxSetFlags_v2);
   WARPLINE_ADD(f, cuDevicePrimaryCtxSetFlags_v2);
   WARPLINE_ADD(f, cuDevicePrimaryCtxGetState);
-  WARPLINE_ADD(f, cuDeviceGetP2PAttribute);
   WARPLINE_ADD(f, cuCtxEnablePeerAccess);
   WARPLINE_ADD(f, cuCtxDisablePeerAccess);
 }

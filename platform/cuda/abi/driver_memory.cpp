@@ -132,8 +132,8 @@ enum PointerAttribute : int {
   kBlockId = 20,
 };
 
-/// Writes an attribute of memory where the program wants it.
-Status attribute_of(const Allocation& a, std::uint64_t address, int attribute, void* to) {
+/// Writes an attribute of memory, as a GPU has it, where the program wants it.
+Status attribute_of(const Allocation& a, unsigned device, std::uint64_t address, int attribute, void* to) {
   const auto put = [to](auto value) {
     std::memcpy(to, &value, sizeof value);
     return Status::success;
@@ -142,7 +142,9 @@ Status attribute_of(const Allocation& a, std::uint64_t address, int attribute, v
   switch (attribute) {
     case kContext: return put(static_cast<void*>(&Contexts::instance().primary(a.device)));
     case kMemoryType: return put(host ? MemoryType::host : MemoryType::device);
-    case kDevicePointer: return put(address);
+    case kDevicePointer:
+      if (!a.is_reached_by(device)) return Status::invalid_value;
+      return put(address);
     case kHostPointer:
       if (a.kind == Kind::device) return Status::invalid_value;
       return put(address);
@@ -158,7 +160,7 @@ Status attribute_of(const Allocation& a, std::uint64_t address, int attribute, v
     case kMapped: return put(std::uint32_t{1});
     case kHandleTypes: return put(std::uint64_t{0});
     case kRdma: return put(std::uint32_t{0});
-    case kAccess: return put(std::uint32_t{3});  // to be read and written
+    case kAccess: return put(std::uint32_t{a.is_reached_by(device) ? 3U : 0U});  // to be read and written
     case kPool: return put(static_cast<void*>(a.pool));
     case kBlockId: return put(std::uint64_t{a.address});
     default: return Status::invalid_value;
@@ -166,15 +168,15 @@ Status attribute_of(const Allocation& a, std::uint64_t address, int attribute, v
 }
 
 int cuPointerGetAttribute(void* to, int attribute, std::uint64_t address) {
-  return with_context([&](Machine& m, Context&) {
+  return with_context([&](Machine& m, Context& context) {
     if (to == nullptr) return Status::invalid_value;
     const std::optional<Allocation> a = m.allocation_of(address);
-    return a ? attribute_of(*a, address, attribute, to) : Status::invalid_value;
+    return a ? attribute_of(*a, context.device, address, attribute, to) : Status::invalid_value;
   });
 }
 
 int cuPointerGetAttributes(unsigned count, const int* attributes, void** to, std::uint64_t address) {
-  return with_context([&](Machine& m, Context&) {
+  return with_context([&](Machine& m, Context& context) {
     if (attributes == nullptr || to == nullptr) return Status::invalid_value;
     const std::optional<Allocation> a = m.allocation_of(address);
     for (unsigned n = 0; n < count; ++n) {
@@ -184,7 +186,7 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** to, std
       constexpr bool kWide[] = {false, true, false, true, true,  true,  false, true, false, false, false,
                                 true,  true, false, true, false, false, true,  true, true,  true};
       std::memset(to[n], 0, kWide[attributes[n]] ? 8 : 4);
-      if (a) attribute_of(*a, address, attributes[n], to[n]);
+      if (a) attribute_of(*a, context.device, address, attributes[n], to[n]);
     }
     return Status::success;
   });

@@ -15,6 +15,7 @@ constexpr Shared kShared[] = {
     {"cuDeviceCanAccessPeer", "cudaDeviceCanAccessPeer"},
     {"cuDeviceGetByPCIBusId", "cudaDeviceGetByPCIBusId"},
     {"cuDeviceGetDefaultMemPool", "cudaDeviceGetDefaultMemPool"},
+    {"cuDeviceGetP2PAttribute", "cudaDeviceGetP2PAttribute"},
     {"cuDeviceGetPCIBusId", "cudaDeviceGetPCIBusId"},
     {"cuDeviceGetMemPool", "cudaDeviceGetMemPool"},
     {"cuDeviceGraphMemTrim", "cudaDeviceGraphMemTrim"},

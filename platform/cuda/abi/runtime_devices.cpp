@@ -179,31 +179,35 @@ int cudaCtxResetPersistingL2Cache() {
 
 int cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   return with_device(device, [&](Machine& m) {
-    if (can == nullptr || peer < 0 || static_cast<unsigned>(peer) >= m.devices())
-      return Status::invalid_device;
-    *can = 0;
+    if (peer < 0 || static_cast<unsigned>(peer) >= m.devices()) return Status::invalid_device;
+    if (can == nullptr) return Status::invalid_value;
+    *can = m.can_reach(static_cast<unsigned>(device), static_cast<unsigned>(peer)) ? 1 : 0;
     return Status::success;
   });
 }
 
 int cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
-  return with_device(peer, [&](Machine&) {
+  return with_device(peer, [&](Machine& m) {
     if (flags != 0) return Status::invalid_value;
-    return static_cast<unsigned>(peer) == this_thread().device ? Status::invalid_device
-                                                               : Status::peer_access_unsupported;
+    const unsigned device = this_thread().device;
+    return static_cast<unsigned>(peer) == device ? Status::invalid_device
+                                                 : m.enable_peer(device, static_cast<unsigned>(peer));
   });
 }
 
 int cudaDeviceDisablePeerAccess(int peer) {
-  return with_device(peer, [](Machine&) { return Status::peer_access_not_enabled; });
+  return with_device(
+      peer, [&](Machine& m) { return m.disable_peer(this_thread().device, static_cast<unsigned>(peer)); });
 }
 
 int cudaDeviceGetP2PAttribute(int* value, int attribute, int device, int peer) {
   return with_device(device, [&](Machine& m) {
-    if (value == nullptr || attribute < 1 || attribute > 4) return Status::invalid_value;
     if (peer < 0 || static_cast<unsigned>(peer) >= m.devices() || peer == device)
       return Status::invalid_device;
-    *value = 0;
+    const std::optional<int> known =
+        m.peer_attribute(attribute, static_cast<unsigned>(device), static_cast<unsigned>(peer));
+    if (value == nullptr || !known) return Status::invalid_value;
+    *value = *known;
     return Status::success;
   });
 }

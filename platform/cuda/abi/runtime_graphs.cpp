@@ -438,10 +438,20 @@ int cudaGraphAddMemAllocNode(void** node, void* graph, void* const* after, std::
     if (!before || p == nullptr || node == nullptr) return Status::invalid_value;
     if (p->pool.location < 0 || static_cast<unsigned>(p->pool.location) >= m.devices())
       return Status::invalid_value;
+    const unsigned device = static_cast<unsigned>(p->pool.location);
+    for (std::size_t n = 0; n < p->access_count; ++n) {
+      if (p->accesses == nullptr) return Status::invalid_value;
+      const int other = p->accesses[n].location;
+      if (other < 0 || static_cast<unsigned>(other) >= m.devices()) return Status::invalid_device;
+      if (static_cast<unsigned>(other) != device && !m.can_reach(static_cast<unsigned>(other), device))
+        return Status::peer_access_unsupported;
+    }
     GraphNode* added = nullptr;
-    const Status s =
-        m.allocate_in_graph(g, *before, static_cast<unsigned>(p->pool.location), p->bytes, added);
-    if (s != Status::success) return s;
+    if (const Status s = m.allocate_in_graph(g, *before, device, p->bytes, added); s != Status::success)
+      return s;
+    for (std::size_t n = 0; n < p->access_count; ++n)
+      if (p->accesses[n].flags != 0)
+        m.share_with_peer(*added, static_cast<unsigned>(p->accesses[n].location));
     p->address = reinterpret_cast<void*>(added->address);
     added->given = bytes_of_parameters(*p);
     *node = added;

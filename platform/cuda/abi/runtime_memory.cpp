@@ -130,7 +130,7 @@ int cudaPointerGetAttributes(PointerAttributes* attributes, const void* pointer)
     }
     attributes->type = a->kind == Kind::host ? 1 : a->kind == Kind::device ? 2 : 3;
     attributes->device = static_cast<int>(a->device);
-    attributes->device_pointer = address;
+    attributes->device_pointer = a->is_reached_by(this_thread().device) ? address : nullptr;
     attributes->host_pointer = a->kind == Kind::device ? nullptr : address;
     return Status::success;
   });

@@ -110,26 +110,31 @@ int cudaMemPoolTrimTo(void* pool, std::size_t) {
 }
 
 int cudaMemPoolSetAccess(void* pool, const PoolAccess* accesses, std::size_t count) {
-  constexpr int kNone = 0;
+  constexpr int kNone = 0, kReads = 1, kReadsAndWrites = 3, kOnDevice = 1;
   return with_pool(pool, [&](Machine& m, Pool& p) {
+    if (accesses == nullptr && count != 0) return Status::invalid_value;
     for (std::size_t n = 0; n < count; ++n) {
       const PoolAccess& a = accesses[n];
+      if (a.location_type != kOnDevice ||
+          (a.flags != kNone && a.flags != kReads && a.flags != kReadsAndWrites))
+        return Status::invalid_value;
       if (a.location < 0 || static_cast<unsigned>(a.location) >= m.devices()) return Status::invalid_device;
       const bool own = static_cast<unsigned>(a.location) == p.device;
       if (own && a.flags == kNone) return Status::invalid_device;
-      // Other GPUs do not reach a GPU's memory.
-      if (!own && a.flags != kNone) return Status::not_supported;
+      if (own) continue;
+      const Status status =
+          m.set_pool_access(p, static_cast<unsigned>(a.location), static_cast<unsigned>(a.flags));
+      if (status != Status::success) return status;
     }
     return Status::success;
   });
 }
 
-int cudaMemPoolGetAccess(int* flags, void* pool, const PoolAccess* location) {
-  constexpr int kReadsAndWrites = 3;
-  return with_pool(pool, [&](Machine&, Pool& p) {
+int cudaMemPoolGetAccess(int* flags, void* pool, const MemoryLocation* location) {
+  return with_pool(pool, [&](Machine& m, Pool& p) {
     if (flags == nullptr || location == nullptr) return Status::invalid_value;
-    // The structure begins with the location.
-    *flags = static_cast<unsigned>(location->location) == p.device ? kReadsAndWrites : 0;
+    if (location->id < 0 || static_cast<unsigned>(location->id) >= m.devices()) return Status::invalid_device;
+    *flags = static_cast<int>(m.pool_access(p, static_cast<unsigned>(location->id)));
     return Status::success;
   });
 }

@@ -66,6 +66,7 @@ void DeviceEnd::send_on(PcieTransfer& transfer) {
   for_each_part(transfer, transfer.swap, [&](unsigned part, unsigned offset, unsigned bytes) {
     Tlp* const tlp = pool_.allocate(kind, line + offset, bytes);
     tlp->cookie = transfer.number << kPartBits | part;
+    tlp->relaxed_ordering = relaxed_writes_ && tlp->posted();
     add_payload(transfer, part, offset, *tlp);
     function_.ask(tlp);
     transfer.awaited += !tlp->posted();

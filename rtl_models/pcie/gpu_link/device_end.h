@@ -40,6 +40,8 @@ class DeviceEnd {
             PcieCounters& counters, Inbound* inbound, TlpPool& pool, FunctionId id,
             const LinkParameters& root);
 
+  /// See PcieLink.
+  void relax_writes() { relaxed_writes_ = true; }
   [[nodiscard]] GpuFunction& function() { return function_; }
   [[nodiscard]] const GpuFunction& function() const { return function_; }
 
@@ -103,6 +105,7 @@ class DeviceEnd {
   Inbound* inbound_;
   TlpPool& pool_;
   GpuFunction function_;
+  bool relaxed_writes_ = false;
   std::deque<Parked> parked_;
   TimedQueue<PcieTransfer*> arriving_;
   TimedQueue<PcieTransfer*> answered_;  ///< on their way down

@@ -32,7 +32,7 @@ void GpuFunction::issue(Cycle now) {
       continue;
     }
     if (endpoint_.may_write()) {
-      endpoint_.write(tlp->address, tlp->data.data(), tlp->bytes, false);
+      endpoint_.write(tlp->address, tlp->data.data(), tlp->bytes, tlp->relaxed_ordering);
     } else if (tlp->posted()) {
       ++counters_.refused;
     } else {

@@ -57,6 +57,11 @@ class PcieLink final : public Component, public LooseTarget {
   /// Puts a root complex in the place of a memory device. To be called before anything is under way, and
   /// once. Pre: it has no such device, and is not tags only. The pool outlives it.
   GpuFunction& reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root);
+  /// Gives all writes to devices relaxed ordering from now on, as a driver does where memory alone is
+  /// reached: those to different lines take effect in any order, and what is read, of no byte too, still
+  /// comes behind them. So PTX's order holds, whose releases wait for such a read (R11). To be called when
+  /// nothing is under way. Pre: it reaches devices.
+  void relax_writes() { devices_->relax_writes(); }
   /// The function as which it reaches devices; null: there is no root complex.
   [[nodiscard]] const GpuFunction* function() const {
     return devices_ != nullptr ? &devices_->function() : nullptr;

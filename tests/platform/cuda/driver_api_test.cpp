@@ -487,6 +487,153 @@ TEST_F(DriverApi, PointersTellWhatTheyLeadTo) {
   EXPECT_EQ(call("cuMemFree_v2", address), Status::success);
 }
 
+/// Two GPUs, with the primary context of each; that of GPU 0 is current.
+class DriverPeers : public DriverApi {
+ protected:
+  static void SetUpTestSuite() {
+    setenv("WARPLINE_GPU", "mini", 1);
+    setenv("WARPLINE_SET", "vidmem_bytes=67108864\ngpus=2", 1);
+  }
+  void SetUp() override {
+    int count = 0;
+    call("cuInit", 0U);
+    for (int device = 0; device < 2; ++device)
+      call("cuDevicePrimaryCtxRetain", &contexts_.at(static_cast<std::size_t>(device)), device);
+    call("cuDeviceGetCount", &count);
+    if (count != 2) GTEST_SKIP() << "the machine of this process was made by another test";
+    use(0);
+  }
+  void use(std::size_t device) { EXPECT_EQ(call("cuCtxSetCurrent", contexts_.at(device)), Status::success); }
+  /// A kernel of GPU 0 writes 1, 7, 13 ... from there on.
+  Status number(std::uint64_t to) {
+    void* function = nullptr;
+    if (module_ == nullptr) module_ = module();
+    EXPECT_EQ(call("cuModuleGetFunction", &function, module_, "scale"), Status::success);
+    std::uint16_t add = 1;
+    std::uint32_t by = 2;
+    void* parameters[] = {&to, &add, &by};
+    EXPECT_EQ(launch(function, 8, parameters, nullptr), Status::success);
+    return call("cuCtxSynchronize");
+  }
+  std::array<void*, 2> contexts_{};
+  void* module_ = nullptr;
+};
+
+TEST_F(DriverPeers, AccessIsEnabledOnceAndDisabledOnce) {
+  const auto enable = [](void* peer, unsigned flags = 0) {
+    return call("cuCtxEnablePeerAccess", peer, flags);
+  };
+  int value = 0;
+  EXPECT_EQ(call("cuDeviceCanAccessPeer", &value, 0, 1), Status::success);
+  EXPECT_EQ(value, 1);
+  const std::array<int, 5> expected = {0, 1, 1, 1, 0};
+  for (int attribute = 1; attribute <= 5; ++attribute) {
+    EXPECT_EQ(call("cuDeviceGetP2PAttribute", &value, attribute, 1, 0), Status::success);
+    EXPECT_EQ(value, expected.at(static_cast<std::size_t>(attribute) - 1)) << attribute;
+  }
+  EXPECT_EQ(call("cuDeviceGetP2PAttribute", &value, 6, 1, 0), Status::invalid_value);
+  EXPECT_EQ(call("cuDeviceGetP2PAttribute", &value, 2, 1, 1), Status::invalid_device);
+  EXPECT_EQ(enable(nullptr), Status::device_uninitialized);
+  EXPECT_EQ(enable(contexts_[0]), Status::device_uninitialized) << "itself";
+  EXPECT_EQ(enable(contexts_[1], 1), Status::invalid_value);
+  EXPECT_EQ(call("cuCtxDisablePeerAccess", contexts_[1]), Status::peer_access_not_enabled);
+
+  use(1);
+  const std::uint64_t early = memory(64);
+  use(0);
+  EXPECT_EQ(enable(contexts_[1]), Status::success);
+  EXPECT_EQ(enable(contexts_[1]), Status::peer_access_already_enabled);
+  use(1);
+  const std::uint64_t late = memory(64);
+  std::uint32_t access = 9;
+  EXPECT_EQ(call("cuPointerGetAttribute", static_cast<void*>(&access), 16, late), Status::success);
+  EXPECT_EQ(access, 3U);
+  use(0);
+  for (const std::uint64_t at : {early, late}) {
+    EXPECT_EQ(number(at), Status::success);
+    EXPECT_EQ(words(at, 3), (std::vector<std::uint32_t>{1, 7, 13}));
+    std::uint64_t address = 0;
+    EXPECT_EQ(call("cuPointerGetAttribute", static_cast<void*>(&address), 3, at), Status::success);
+    EXPECT_EQ(address, at);
+  }
+  EXPECT_EQ(call("cuCtxDisablePeerAccess", contexts_[1]), Status::success);
+  EXPECT_EQ(call("cuCtxDisablePeerAccess", contexts_[1]), Status::peer_access_not_enabled);
+  EXPECT_EQ(call("cuPointerGetAttribute", static_cast<void*>(&access), 16, late), Status::success);
+  EXPECT_EQ(access, 0U);
+  std::uint64_t address = 0;
+  EXPECT_EQ(call("cuPointerGetAttribute", static_cast<void*>(&address), 3, late), Status::invalid_value);
+  EXPECT_EQ(number(late), Status::illegal_address);
+  EXPECT_EQ(call("cuDevicePrimaryCtxReset_v2", 0), Status::success);
+  EXPECT_EQ(call("cuMemFree_v2", early), Status::success) << "it is the other GPU's";
+}
+
+TEST_F(DriverPeers, BlocksAndNodesAreOpenToWhomTheProgramSays) {
+  constexpr std::uint64_t kStep = VirtualMemory::kGranularity;
+  EXPECT_EQ(call("cuCtxEnablePeerAccess", contexts_[1], 0U), Status::success)
+      << "which does not concern them";
+  AllocationProperties properties{};
+  properties.type = 1;
+  properties.location = {1, 1};
+  std::uint64_t at = 0, block = 0, flags = 9;
+  EXPECT_EQ(call("cuMemAddressReserve", &at, kStep, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}),
+            Status::success);
+  EXPECT_EQ(call("cuMemCreate", &block, kStep, static_cast<const AllocationProperties*>(&properties),
+                 std::uint64_t{0}),
+            Status::success);
+  EXPECT_EQ(call("cuMemMap", at, kStep, std::uint64_t{0}, block, std::uint64_t{0}), Status::success);
+  const auto allow = [&](int device, int access) {
+    const AccessDescription description{{1, device}, access};
+    return call("cuMemSetAccess", at, kStep, &description, std::uint64_t{1});
+  };
+  const auto access_of = [&](int device) {
+    const MemoryLocation location{1, device};
+    EXPECT_EQ(call("cuMemGetAccess", &flags, &location, at), Status::success);
+    return flags;
+  };
+  EXPECT_EQ(allow(1, 3), Status::success);
+  EXPECT_EQ(access_of(0), 0U);
+  EXPECT_EQ(allow(0, 3), Status::success);
+  EXPECT_EQ(access_of(0), 3U);
+  EXPECT_EQ(access_of(1), 3U);
+  EXPECT_EQ(number(at + 4096), Status::success);
+  EXPECT_EQ(words(at + 4096, 3), (std::vector<std::uint32_t>{1, 7, 13}));
+  EXPECT_EQ(call("cuCtxDisablePeerAccess", contexts_[1]), Status::success);
+  EXPECT_EQ(number(at + 8192), Status::success) << "it stays open";
+  EXPECT_EQ(words(at + 8192, 2), (std::vector<std::uint32_t>{1, 7}));
+
+  void *graph = nullptr, *node = nullptr;
+  AllocationNodeParameters parameters{};
+  const PoolAccess readers[] = {{1, 0, 3}};
+  parameters.pool.location = 1;
+  parameters.bytes = 64;
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}}) {
+    parameters.accesses = readers;
+    parameters.access_count = count;
+    EXPECT_EQ(call("cuGraphCreate", &graph, 0U), Status::success);
+    EXPECT_EQ(reinterpret_cast<int (*)(void**, void*, void* const*, std::size_t, void*)>(
+                  runtime_function("cudaGraphAddMemAllocNode"))(&node, graph, nullptr, 0, &parameters),
+              0);
+    std::uint32_t access = 9;
+    EXPECT_EQ(call("cuPointerGetAttribute", static_cast<void*>(&access), 16,
+                   reinterpret_cast<std::uint64_t>(parameters.address)),
+              Status::success);
+    EXPECT_EQ(access, 3 * count);
+  }
+  EXPECT_EQ(number(reinterpret_cast<std::uint64_t>(parameters.address)), Status::success);
+  EXPECT_EQ(call("cuGraphDestroy", graph), Status::success);
+
+  // Only the other GPU: copies are the owner's to do.
+  EXPECT_EQ(allow(1, 0), Status::success);
+  EXPECT_EQ(number(at), Status::success);
+  EXPECT_EQ(allow(1, 3), Status::success);
+  EXPECT_EQ(words(at, 2), (std::vector<std::uint32_t>{1, 7}));
+  EXPECT_EQ(allow(0, 0), Status::success);
+  EXPECT_EQ(number(at), Status::illegal_address);
+  EXPECT_EQ(call("cuDevicePrimaryCtxReset_v2", 0), Status::success);
+  EXPECT_EQ(call("cuMemUnmap", at, kStep), Status::success);
+  EXPECT_EQ(call("cuMemRelease", block), Status::success);
+}
+
 TEST(Occupancy, IsLimitedByWhatABlockTakes) {
   const auto config = load_gpu("a100", {});
   ASSERT_TRUE(config.ok());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "platform/machine/pcie_system.h"
+#include "platform/machine/system.h"
 #include "rtl_models/base/random.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
@@ -259,13 +260,20 @@ TEST_P(InboundDma, ADeviceAddsToAWordThatAKernelAddsToAtTheSameTime) {
   EXPECT_EQ(AllCounters(bench_->platform).total("pcie.inbound.atomics"), 20U);
 }
 
-TEST_P(Inbound, AGpuWritesAndCountsInAnothersMemory) {
-  GpusAndHost bench(GetParam().options(), {{"gpus=2"}});
+/// How GPU 0 reaches the memory of GPU 1 under test: by a window onto its BAR, or by the addresses that
+/// buffers have there, with relaxed writes, as CUDA's peers do.
+void write_and_count_in_anothers_memory(const Way& way, bool as_peers) {
+  GpusAndHost bench(way.options(), {{"gpus=2"}});
   bench.open_video(bench.device_of(0), 1);
   const GpusAndHost::Video v = bench.video(8192, 1), out = bench.video(256, 1);
   const HostDevice::Bar& bar = bar_of(bench, 1);
-  const std::uint64_t window = bench.platform.map(Aperture::peer, bar.address, bar.bytes);
-  const std::uint64_t far = window + (v.bus - bar.address);
+  std::uint64_t far = v.address;
+  if (as_peers) {
+    bench.platform.map_bus_at(v.address, 8192, v.bus, 0);
+    bench.platform.system().gpu(0).link().relax_writes();
+  } else {
+    far = bench.platform.map(Aperture::peer, bar.address, bar.bytes) + (v.bus - bar.address);
+  }
   const auto writer = module_of_body(
       "mov.u32 %r0, %tid.x;\nmul.wide.u32 %d0, %r0, 4;\nadd.u64 %d0, %d0, %a0;\n"
       "add.u32 %r1, %r0, 1000;\nst.global.u32 [%d0], %r1;\natom.add.sys.global.u32 %r2, [%a0+4096], 1;\n"
@@ -286,6 +294,39 @@ TEST_P(Inbound, AGpuWritesAndCountsInAnothersMemory) {
   EXPECT_EQ(bench.word_at(v.address + 4100), 9U);
   EXPECT_EQ(bench.word_at(v.address + 4224), 63U);
   EXPECT_EQ(bench.platform.unreconciled(), std::vector<std::string>{});
+}
+
+TEST_P(Inbound, AGpuWritesAndCountsInAnothersMemory) {
+  write_and_count_in_anothers_memory(GetParam(), false);
+}
+
+TEST_P(Inbound, AGpuWritesAndCountsInAnothersMemoryAtItsOwnAddresses) {
+  write_and_count_in_anothers_memory(GetParam(), true);
+}
+
+TEST(InboundPeers, RelaxedWritesDoNotWaitForEachOther) {
+  constexpr unsigned kThreads = 1024;
+  const auto cycles = [](bool relaxed) {
+    GpusAndHost bench({}, {{"gpus=2"}});
+    bench.open_video(bench.device_of(0), 1);
+    const GpusAndHost::Video v = bench.video(16 * kThreads, 1);
+    bench.platform.map_bus_at(v.address, 16 * kThreads, v.bus, 0);
+    if (relaxed) bench.platform.system().gpu(0).link().relax_writes();
+    const LaunchResult r = bench.run(
+        "mov.u32 %r0, %tid.x;\nmul.wide.u32 %d0, %r0, 16;\nadd.u64 %d0, %d0, %a0;\n"
+        "st.global.u32 [%d0], %r0;\nst.global.u32 [%d0], 7;\nst.global.u32 [%d0], %r0;\n",
+        {v.address}, kThreads);
+    for (unsigned i = 0; i < kThreads; ++i) EXPECT_EQ(bench.word_at(v.address + 16 * i), i);
+    const AllCounters counters(bench.platform);
+    EXPECT_EQ(counters.total("pcie.inbound.held_writes") == 0, relaxed);
+    EXPECT_EQ(bench.platform.unreconciled(), std::vector<std::string>{});
+    // Its owner gives it back: it is gone for both.
+    EXPECT_TRUE(bench.platform.free(v.address));
+    EXPECT_FALSE(bench.platform.physical_of(v.address, 0) || bench.platform.physical_of(v.address, 1));
+    EXPECT_EQ(bench.platform.allocate("", 256, Aperture::vidmem, 1), v.address);
+    return r.cycles;
+  };
+  EXPECT_LT(cycles(true), cycles(false));
 }
 
 /// What the host has under way behind the GPU keeps no L1 from being invalidated for the next grid.

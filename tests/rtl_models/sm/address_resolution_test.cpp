@@ -219,6 +219,26 @@ TEST(AddressResolution, CopiesOfNoBytesGoNowhereAndTargetsAreChecked) {
   EXPECT_EQ(fault->address, 1024U);
 }
 
+TEST(AddressResolution, AnImageOfWhichTheGpuHasNotAllIsAFault) {
+  for (const auto& [first, faults] :
+       {std::pair(0x1FE0U, false), std::pair(0x1FF0U, true), std::pair(0xF00U, true)}) {
+    Resolver r;
+    Image image;
+    image.address = first;
+    image.width = 8;
+    image.format = {DataType::u32, 1};
+    image.is_surface = true;
+    r.access.address[0] = r.images.add(image);
+    r.access.second[0] = ImageCoordinates{0, 0}.packed();
+    r.access.active = 1;
+    const auto fault = r.resolve(MemKind::surface_load, Space::surface);
+    ASSERT_EQ(fault.has_value(), faults);
+    if (!fault) continue;
+    EXPECT_EQ(fault->kind, FaultKind::unmapped);
+    EXPECT_EQ(fault->address, first);
+  }
+}
+
 TEST(AddressResolution, HandlesAndCoordinatesBecomeAddressesOfTexels) {
   Resolver r;
   Image image;
