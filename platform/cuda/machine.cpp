@@ -176,6 +176,7 @@ Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32
   }
   const std::lock_guard lock(mutex_);
   allocations_.add({address, bytes, kind, device, flags});
+  if (kind == Allocation::Kind::managed) advice_.forget(address, bytes);
   return Status::success;
 }
 
@@ -752,6 +753,7 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     a.kind = managed ? Allocation::Kind::managed : Allocation::Kind::device;
     a.device = device;
     a.of_module = true;
+    if (managed) advice_.forget(a.address, a.bytes);
     allocations_.add(a);
   }
   library.on_device[device] = std::move(loaded.value());
@@ -1187,8 +1189,15 @@ std::shared_ptr<Event> Machine::kept(Event& event) {
   return events_.at(&event);
 }
 
-Status Machine::record(Event& event, Stream& stream) {
+bool Machine::is_capturing(const Stream& stream) {
+  const std::lock_guard lock(mutex_);
+  return stream.capture != nullptr;
+}
+
+Status Machine::record(Event& event, Stream& stream, bool external) {
   if (const Status s = fault(); s != Status::success) return s;
+  if (external)
+    return is_capturing(stream) ? issue(RecordEvent{kept(event)}, stream, true) : Status::invalid_value;
   {
     const std::lock_guard lock(mutex_);
     event.capture = stream.capture;
@@ -1200,7 +1209,9 @@ Status Machine::record(Event& event, Stream& stream) {
   return issue(RecordEvent{kept(event)}, stream, true);
 }
 
-Status Machine::wait_for(Event& event, Stream& stream) {
+Status Machine::wait_for(Event& event, Stream& stream, bool external) {
+  if (external)
+    return is_capturing(stream) ? issue(WaitForEvent{kept(event)}, stream, true) : Status::invalid_value;
   {
     const std::lock_guard lock(mutex_);
     if (event.capture != nullptr) {
@@ -1410,12 +1421,13 @@ Status Machine::launch(const GraphExec& exec, Stream& stream) {
   if (stream.capture != nullptr) {
     GraphNode& node = stream.capture->graph->add(GraphNode::Kind::child, Nothing{}, stream.frontier);
     node.steps = exec.steps();
+    stream.capture->graph->objects().add(*exec.objects());
     stream.frontier = {&node};
     return Status::success;
   }
   const double asked_ns = schedule_.host_now();
   stream.last = executor_.submit(
-      [this, steps = exec.steps(), id = stream.id, device = stream.device, asked_ns] {
+      [this, steps = exec.steps(), held = exec.objects(), id = stream.id, device = stream.device, asked_ns] {
         const double begin = do_next(Nothing{}, id, asked_ns).end_ns;
         set_conditions(*steps);
         const Span span = do_steps(*steps, device, begin);

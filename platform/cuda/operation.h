@@ -33,6 +33,13 @@ struct Function {
   std::optional<std::uint32_t> set_dynamic_shared;  ///< bytes at most, if an attribute says so
   std::optional<unsigned> registers;                ///< of a thread, once somebody has asked
   bool odd_clusters = false;                        ///< clusters of more than 8 CTAs are allowed
+  /// What the next launch is, piece by piece (CUDA Driver API, "Execution Control [DEPRECATED]").
+  struct Pieces {
+    std::optional<Dim3> block;
+    std::uint32_t shared_bytes = 0;
+    std::size_t parameter_bytes = 0;
+    std::vector<std::uint8_t> parameters;
+  } pieces;
 
   /// Bytes of dynamic shared memory at most: 48 KiB less the static ones, unless the program has set it
   /// (CUDA C++ Programming Guide, "Shared Memory" of compute capability 7.x).

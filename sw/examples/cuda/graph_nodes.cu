@@ -95,6 +95,37 @@ int main() {
   EXPECT(cudaGraphAddMemAllocNode(&last, timed, nullptr, 0, &none_of_it) == cudaErrorInvalidValue);
   (void)cudaGetLastError();
 
+  // Events that a capture is told to keep are nodes, too; the graph does not wait for them to be captured.
+  cudaGraph_t kept;
+  cudaEvent_t outside;
+  CHECK(cudaEventCreate(&outside));
+  CHECK(cudaEventRecord(outside, stream));
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaStreamWaitEvent(stream, outside, cudaEventWaitExternal));
+  add<<<2, 256, 0, stream>>>(device, kValues, 1);
+  CHECK(cudaEventRecordWithFlags(behind, stream, cudaEventRecordExternal));
+  CHECK(cudaStreamEndCapture(stream, &kept));
+  cudaGraphNode_t nodes[3];
+  std::size_t count = 3;
+  CHECK(cudaGraphGetNodes(kept, nodes, &count));
+  EXPECT(count == 3);
+  CHECK(cudaGraphNodeGetType(nodes[0], &type));
+  EXPECT(type == cudaGraphNodeTypeWaitEvent);
+  cudaEvent_t waited;
+  CHECK(cudaGraphEventWaitNodeGetEvent(nodes[0], &waited));
+  EXPECT(waited == outside);
+  CHECK(cudaGraphNodeGetType(nodes[2], &type));
+  EXPECT(type == cudaGraphNodeTypeEventRecord);
+  CHECK(cudaGraphInstantiate(&timing, kept, 0));
+  CHECK(cudaGraphExecEventWaitNodeSetEvent(timing, nodes[0], before));
+  CHECK(cudaGraphLaunch(timing, stream));
+  CHECK(cudaEventSynchronize(behind));
+  CHECK(cudaEventElapsedTime(&ms, outside, behind));
+  EXPECT(ms > 0, "%f ms", ms);
+  EXPECT(cudaStreamWaitEvent(stream, outside, cudaEventWaitExternal) == cudaErrorInvalidValue);
+  (void)cudaGetLastError();
+  CHECK(cudaGraphExecDestroy(timing));
+
   // Nodes that wait for each other make no graph.
   CHECK(cudaGraphAddDependencies(graph, &called, &filled, nullptr, 1));
   cudaGraphExec_t none;
