@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "platform/cuda/arrays.h"
+#include "platform/cuda/kernel_facts.h"
 #include "platform/cuda/occupancy.h"
 #include "platform/cuda/shortcomings.h"
 #include "platform/launch/launched_grids.h"
@@ -728,9 +729,13 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     const std::lock_guard lock(mutex_);
     sizes = sizes_of_device_memory();
   }
+  Result<std::unique_ptr<programs::Module>> program = ModuleOnDevice::read(texts.value());
+  if (!program.ok()) return fail(program.faults(), Status::invalid_ptx);
   // All GPUs have the variables that the host has, too.
   const bool first = library.on_device.empty();
-  if (first)
+  if (first) {
+    for (const programs::Variable& v : program.value()->variables())
+      if (v.managed && v.refused.empty()) library.managed[v.name] = v.initial.size();
     for (const auto& [name, bytes] : library.managed) {
       const std::uint64_t at =
           platform_.allocate_shared(bytes, config_.gpus == 1 ? Aperture::vidmem : Aperture::sysmem, device);
@@ -739,8 +744,10 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
                     Status::memory_allocation);
       library.managed_at[name] = at;
     }
-  Result<std::unique_ptr<ModuleOnDevice>> loaded = ModuleOnDevice::load(
-      texts.value(), {platform_, device, device_memory_, sizes}, library.managed_at, first);
+  }
+  Result<std::unique_ptr<ModuleOnDevice>> loaded =
+      ModuleOnDevice::load(std::move(program.value()), texts.value().front().name,
+                           {platform_, device, device_memory_, sizes}, library.managed_at, first);
   if (!loaded.ok()) return fail(loaded.faults(), Status::invalid_ptx);
   const std::lock_guard lock(mutex_);
   module = loaded.value().get();
@@ -904,6 +911,7 @@ Machine::Done Machine::run_grid(const Grid& grid) {
     platform_.write(workspaces_.at(grid.device), &zeros, sizeof zeros);
   }
   grid.module->lay_constants();
+  if (grid.module->asks_for_facts()) lay_facts(*grid.module, *grid.function->library);
   const bool timed = options_.measuring.takes(grid.entry->name);
   if (timed == loose_) {
     loose_ = !timed;
@@ -951,6 +959,21 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   done.record = WorkRecord{grid.entry->name, true, grid.device, {}, result.cycles, 0, timed, {}};
   if (options_.counts) done.record->counted = CounterTable::changes(read_counters(), before);
   return done;
+}
+
+void Machine::lay_facts(ModuleOnDevice& module, const Library& library) {
+  if (module.facts.empty()) module.facts = facts_of(config_, module.program());
+  {
+    const std::lock_guard lock(mutex_);
+    update_facts(module.facts, module.program(), limits_, [&](const std::string& name) {
+      const Function* found = nullptr;
+      for (const auto& [handle, f] : functions_)
+        if (f->library == &library && f->name == name) found = f.get();
+      return found;
+    });
+  }
+  if (!module.lay_facts(module.facts))
+    tell("what kernels ask of their GPU (cudaDeviceGetAttribute and the like) does not fit its memory");
 }
 
 CounterTable::Values Machine::read_counters() {

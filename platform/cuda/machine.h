@@ -310,6 +310,8 @@ class Machine {
   /// A kernel accesses what was not allocated, within pages that a GPU has: that is said once.
   void note_slack(const std::string& kernel, unsigned device);
   void note_faults(const std::string& kernel, const LaunchResult& result);
+  /// What kernels of a module ask of their GPU is there, as it is now.
+  void lay_facts(ModuleOnDevice& module, const Library& library);
   Done run_grid(const Grid& grid);
   void set_fault(Status status);
   /// Whether all of it is managed memory. Pre: mutex_ is held.

@@ -19,7 +19,9 @@ struct Event;
 /// A module of a program: read once for each GPU that uses it, when it does.
 struct Library {
   std::function<Result<std::vector<PtxText>>(unsigned compute_capability)> texts;
-  std::map<std::string, std::uint64_t> managed;  ///< bytes of its variables that are the host's, too, by name
+  /// Bytes of its variables that are the host's, too, by name: those that were registered, and, once it has
+  /// been read, those that the module names so.
+  std::map<std::string, std::uint64_t> managed;
   std::map<std::string, std::uint64_t> managed_at;  ///< where they lie, once it has been read
   std::map<unsigned, std::unique_ptr<ModuleOnDevice>> on_device;
   std::map<unsigned, Status> failed;  ///< why it could not be read for a GPU

@@ -14,6 +14,7 @@
 #include "platform/cuda/report.h"
 #include "platform/cuda/shortcomings.h"
 #include "platform/cuda/visible_devices.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::cuda {
 namespace {

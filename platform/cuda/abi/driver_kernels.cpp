@@ -425,6 +425,29 @@ int cuOccupancyMaxPotentialBlockSize(int* grid, int* block, void* handle, Shared
   return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, handle, shared_of, dynamic, limit, 0);
 }
 
+/// By the runtime's function of how many clusters fit, or how large they may be.
+int of_clusters(std::string_view runtime_name, int* out, void* kernel, const LaunchConfig* config) {
+  if (config == nullptr) return result(Status::invalid_value);
+  LaunchConfiguration c;
+  c.grid = AbiDim3({config->grid[0], config->grid[1], config->grid[2]});
+  c.block = AbiDim3({config->block[0], config->block[1], config->block[2]});
+  c.shared_bytes = config->shared_bytes;
+  c.attributes = config->attributes;
+  c.attribute_count = config->attribute_count;
+  using F = int(int*, const void*, const LaunchConfiguration*);
+  return with_kernel(kernel, [&](Machine&, Function&, const programs::Entry&) {
+    return static_cast<Status>(reinterpret_cast<F*>(runtime_function(runtime_name))(out, kernel, &c));
+  });
+}
+
+int cuOccupancyMaxActiveClusters(int* clusters, void* kernel, const LaunchConfig* config) {
+  return of_clusters("cudaOccupancyMaxActiveClusters", clusters, kernel, config);
+}
+
+int cuOccupancyMaxPotentialClusterSize(int* size, void* kernel, const LaunchConfig* config) {
+  return of_clusters("cudaOccupancyMaxPotentialClusterSize", size, kernel, config);
+}
+
 int cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void* handle, int blocks, int threads) {
   return with_kernel(handle, [&](Machine& m, Function& f, const programs::Entry& entry) {
     if (bytes == nullptr || blocks <= 0 || threads <= 0) return Status::invalid_value;
@@ -469,6 +492,8 @@ void add_kernels(Functions& f) {
   WARPLINE_ADD(f, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags);
   WARPLINE_ADD(f, cuOccupancyMaxPotentialBlockSize);
   WARPLINE_ADD(f, cuOccupancyMaxPotentialBlockSizeWithFlags);
+  WARPLINE_ADD(f, cuOccupancyMaxActiveClusters);
+  WARPLINE_ADD(f, cuOccupancyMaxPotentialClusterSize);
   WARPLINE_ADD(f, cuOccupancyAvailableDynamicSMemPerBlock);
 }
 

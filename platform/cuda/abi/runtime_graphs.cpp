@@ -269,6 +269,34 @@ int cudaGraphExecMemcpyNodeSetParams1D(void* exec, void* node, void* to, const v
   return set_step(GraphNode::Kind::copy, exec, node, &p);
 }
 
+int cudaGraphMemcpyNodeSetParamsToSymbol(void* node, const void* symbol, const void* from, std::size_t bytes,
+                                         std::size_t offset, int direction) {
+  void* to = nullptr;
+  if (const Status s = address_of_symbol(symbol, bytes, offset, to); s != Status::success) return noted(s);
+  return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, direction);
+}
+
+int cudaGraphMemcpyNodeSetParamsFromSymbol(void* node, void* to, const void* symbol, std::size_t bytes,
+                                           std::size_t offset, int direction) {
+  void* from = nullptr;
+  if (const Status s = address_of_symbol(symbol, bytes, offset, from); s != Status::success) return noted(s);
+  return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, direction);
+}
+
+int cudaGraphExecMemcpyNodeSetParamsToSymbol(void* exec, void* node, const void* symbol, const void* from,
+                                             std::size_t bytes, std::size_t offset, int direction) {
+  void* to = nullptr;
+  if (const Status s = address_of_symbol(symbol, bytes, offset, to); s != Status::success) return noted(s);
+  return cudaGraphExecMemcpyNodeSetParams1D(exec, node, to, from, bytes, direction);
+}
+
+int cudaGraphExecMemcpyNodeSetParamsFromSymbol(void* exec, void* node, void* to, const void* symbol,
+                                               std::size_t bytes, std::size_t offset, int direction) {
+  void* from = nullptr;
+  if (const Status s = address_of_symbol(symbol, bytes, offset, from); s != Status::success) return noted(s);
+  return cudaGraphExecMemcpyNodeSetParams1D(exec, node, to, from, bytes, direction);
+}
+
 int cudaGraphAddMemsetNode(void** node, void* graph, void* const* after, std::size_t count,
                            const FillNodeParameters* p) {
   return add_node(GraphNode::Kind::fill, node, graph, after, count, p);
@@ -891,6 +919,10 @@ void add_graphs(Functions& f) {
   WARPLINE_ADD(f, cudaGraphMemcpyNodeSetParams1D);
   WARPLINE_ADD(f, cudaGraphExecMemcpyNodeSetParams);
   WARPLINE_ADD(f, cudaGraphExecMemcpyNodeSetParams1D);
+  WARPLINE_ADD(f, cudaGraphMemcpyNodeSetParamsToSymbol);
+  WARPLINE_ADD(f, cudaGraphMemcpyNodeSetParamsFromSymbol);
+  WARPLINE_ADD(f, cudaGraphExecMemcpyNodeSetParamsToSymbol);
+  WARPLINE_ADD(f, cudaGraphExecMemcpyNodeSetParamsFromSymbol);
   WARPLINE_ADD(f, cudaGraphAddMemsetNode);
   WARPLINE_ADD(f, cudaGraphMemsetNodeGetParams);
   WARPLINE_ADD(f, cudaGraphMemsetNodeSetParams);

@@ -38,6 +38,10 @@ int cudaLibraryGetGlobal(std::uint64_t* address, std::size_t* bytes, void* libra
   return of_driver("cuLibraryGetGlobal", address, bytes, library, name);
 }
 
+int cudaLibraryGetManaged(std::uint64_t* address, std::size_t* bytes, void* library, const char* name) {
+  return of_driver("cuLibraryGetManaged", address, bytes, library, name);
+}
+
 int cudaLibraryGetUnifiedFunction(void** function, void* library, const char* name) {
   return of_driver("cuLibraryGetUnifiedFunction", function, library, name);
 }
@@ -62,6 +66,7 @@ void add_libraries(Functions& f) {
   WARPLINE_ADD(f, cudaLibraryUnload);
   WARPLINE_ADD(f, cudaLibraryGetKernel);
   WARPLINE_ADD(f, cudaLibraryGetGlobal);
+  WARPLINE_ADD(f, cudaLibraryGetManaged);
   WARPLINE_ADD(f, cudaLibraryGetUnifiedFunction);
   WARPLINE_ADD(f, cudaLibraryGetKernelCount);
   WARPLINE_ADD(f, cudaLibraryEnumerateKernels);

@@ -33,6 +33,45 @@ int cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation 
   });
 }
 
+/// What is discarded has no value any more, and keeps the one that it had.
+Status check_discarded(Machine& m, void* const* pointers, const std::size_t* sizes, std::size_t count) {
+  if (pointers == nullptr || sizes == nullptr || count == 0) return Status::invalid_value;
+  MemoryAdvice::Of of;
+  for (std::size_t n = 0; n < count; ++n)
+    if (const Status s = m.advice_of(address_of(pointers[n]), sizes[n], of); s != Status::success) return s;
+  return Status::success;
+}
+
+int cudaMemDiscardBatchAsync(void* const* pointers, const std::size_t* sizes, std::size_t count,
+                             unsigned long long flags, void* stream) {
+  return with_stream(stream, [&](Machine& m, Stream&) {
+    return flags != 0 ? Status::invalid_value : check_discarded(m, pointers, sizes, count);
+  });
+}
+
+int cudaMemPrefetchBatchAsync(void* const* pointers, const std::size_t* sizes, std::size_t count,
+                              const MemoryLocation* locations, const std::size_t* first_of,
+                              std::size_t location_count, unsigned long long flags, void* stream) {
+  return with_stream(stream, [&](Machine& m, Stream&) {
+    if (const Status s = check_discarded(m, pointers, sizes, count); s != Status::success) return s;
+    if (locations == nullptr || first_of == nullptr || location_count == 0 || location_count > count ||
+        first_of[0] != 0 || flags != 0)
+      return Status::invalid_value;
+    std::vector<Location> all(location_count);
+    for (std::size_t n = 0; n < location_count; ++n) {
+      if ((n != 0 && first_of[n] <= first_of[n - 1]) || first_of[n] >= count) return Status::invalid_value;
+      if (const Status s = location_of(m, locations[n], all[n]); s != Status::success) return s;
+    }
+    for (std::size_t n = 0, at = 0; n < count; ++n) {
+      if (at + 1 < location_count && first_of[at + 1] == n) ++at;
+      const auto prefetch = [&](MemoryAdvice::Of& of) { of.prefetched = all[at]; };
+      if (const Status s = m.advise(address_of(pointers[n]), sizes[n], prefetch); s != Status::success)
+        return s;
+    }
+    return Status::success;
+  });
+}
+
 int cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation given) {
   enum Advice : int { kReadMostly = 1, kNotReadMostly, kPrefer, kDoNotPrefer, kAccessedBy, kNotAccessedBy };
   return with_machine([&](Machine& m) {
@@ -124,6 +163,9 @@ int cudaMemRangeGetAttribute(void* data, std::size_t size, int attribute, const 
 
 void add_managed(Functions& f) {
   WARPLINE_ADD(f, cudaMemPrefetchAsync);
+  WARPLINE_ADD(f, cudaMemPrefetchBatchAsync);
+  WARPLINE_ADD(f, cudaMemDiscardBatchAsync);
+  f.add("cudaMemDiscardAndPrefetchBatchAsync", &cudaMemPrefetchBatchAsync);
   WARPLINE_ADD(f, cudaMemAdvise);
   WARPLINE_ADD(f, cudaMemRangeGetAttribute);
   WARPLINE_ADD(f, cudaMemRangeGetAttributes);

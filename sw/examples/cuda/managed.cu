@@ -68,6 +68,13 @@ int main() {
   EXPECT(last == cudaCpuDeviceId && who[0] == cudaCpuDeviceId && who[1] == 0 && who[2] == cudaInvalidDeviceId);
   CHECK(cudaMemRangeGetAttributes(data, sizes, which, 2, pages + kPage, 3 * kPage));
   EXPECT(last == 0 && who[0] == 0 && who[1] == cudaInvalidDeviceId);
+  void* parts[] = {pages, pages + 2 * kPage, pages + 3 * kPage};
+  std::size_t bytes[] = {kPage, kPage, kPage}, first[] = {0, 1};
+  cudaMemLocation there[] = {gpu, host};
+  CHECK(cudaMemPrefetchBatchAsync(parts, bytes, 3, there, first, 2, 0, nullptr));
+  EXPECT(of_range(cudaMemRangeAttributeLastPrefetchLocation, 0, 2) == 0);
+  EXPECT(of_range(cudaMemRangeAttributeLastPrefetchLocation, 2, 2) == cudaCpuDeviceId);
+  CHECK(cudaMemDiscardBatchAsync(parts, bytes, 3, 0, nullptr));
   EXPECT(cudaMemRangeGetAttribute(&last, 8, which[0], pages, kPage) == cudaErrorInvalidValue);
   EXPECT(cudaMemRangeGetAttribute(&last, 4, which[0], pages, 6 * kPage) == cudaErrorInvalidValue);
   (void)cudaGetLastError();
