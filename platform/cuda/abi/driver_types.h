@@ -53,20 +53,22 @@ static_assert(sizeof(DriverKernelNodeParameters) == 72 && offsetof(DriverKernelN
 
 /// `CUgraphNodeParams`, as far as it is not `cudaGraphNodeParams`.
 struct DriverNodeParameters {
+  struct Copy {
+    std::int32_t flags, reserved;
+    void* context;
+    Copy3d copy;
+  };
+  struct Fill {
+    FillNodeParameters fill;
+    void* context;
+  };
   std::int32_t kind = 0;
   std::int32_t reserved[3] = {};
   union {
     std::int64_t words[29] = {};
     DriverKernelNodeParameters kernel;
-    struct {
-      std::int32_t flags, reserved;
-      void* context;
-      Copy3d copy;
-    } copy;
-    struct {
-      FillNodeParameters fill;
-      void* context;
-    } fill;
+    Copy copy;
+    Fill fill;
   };
   std::int64_t reserved_too = 0;
 };

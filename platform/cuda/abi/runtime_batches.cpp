@@ -16,17 +16,19 @@ static_assert(sizeof(CopyAttributes) == 24);
 
 /// `cudaMemcpy3DOperand`.
 struct CopyOperand {
+  struct Memory {
+    void* address;
+    std::size_t row_elements, rows;
+    MemoryLocation hint;
+  };
+  struct InArray {
+    void* handle;
+    Position at;
+  };
   std::int32_t type = 0;
   union {
-    struct {
-      void* address;
-      std::size_t row_elements, rows;
-      MemoryLocation hint;
-    } memory;
-    struct {
-      void* handle;
-      Position at;
-    } array;
+    Memory memory;
+    InArray array;
   };
   CopyOperand() : memory{} {}
 };
