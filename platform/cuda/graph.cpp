@@ -192,6 +192,7 @@ std::vector<GraphNode*> Graph::in_order() const {
 
 std::unique_ptr<Graph> Graph::clone() const {
   auto copy = std::make_unique<Graph>();
+  copy->objects_ = objects_;
   std::map<const GraphNode*, GraphNode*> copies;
   for (const auto& node : nodes_) {
     GraphNode& c = copy->add(node->kind, node->operation, {});
@@ -200,6 +201,7 @@ std::unique_ptr<Graph> Graph::clone() const {
     c.memory = node->memory;
     c.steps = node->steps;
     c.given = node->given;
+    c.attributes = node->attributes;
     c.was = node->number;
     if (node->child != nullptr) c.child = node->child->clone();
     copies[node.get()] = &c;
@@ -209,7 +211,17 @@ std::unique_ptr<Graph> Graph::clone() const {
   return copy;
 }
 
-GraphExec::GraphExec(const Graph& graph) : steps_(steps_of(graph, &by_node_)) {}
+HeldObjects Graph::all_objects() const {
+  HeldObjects all = objects_;
+  for (const auto& node : nodes_) {
+    if (node->child != nullptr) all.add(node->child->all_objects());
+    for (const auto& body : node->bodies) all.add(body->all_objects());
+  }
+  return all;
+}
+
+GraphExec::GraphExec(const Graph& graph)
+    : objects_(std::make_shared<HeldObjects>(graph.all_objects())), steps_(steps_of(graph, &by_node_)) {}
 
 const std::size_t* GraphExec::step_of(const GraphNode& node) const {
   auto found = by_node_.find(node.number);
@@ -240,6 +252,7 @@ const GraphNode* GraphExec::update(const Graph& graph, bool& same_shape) {
   }
   for (std::size_t n = 0; n < order.size(); ++n) by_node_[order[n]->number] = n;
   steps_ = changed;
+  objects_ = std::make_shared<HeldObjects>(graph.all_objects());
   return nullptr;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "platform/cuda/operation.h"
+#include "platform/cuda/user_objects.h"
 
 namespace warpline::cuda {
 
@@ -59,7 +61,9 @@ struct GraphNode {
   Graph* owner = nullptr;
   std::shared_ptr<const void> steps;  ///< of a graph that was launched in a capture: GraphExec::Steps
   std::vector<std::uint8_t> given;    ///< parameters as the program gave them, to be handed back
-  std::vector<void*> arguments;       ///< of a kernel, where its parameters lie, to be handed back
+  /// Of a kernel, by number, those that are hints: others are in its shape.
+  std::map<int, std::array<std::uint8_t, 64>> attributes;
+  std::vector<void*> arguments;  ///< of a kernel, where its parameters lie, to be handed back
 };
 
 /// Work in an order that is only as strict as the program says (CUDA C++ Programming Guide, "CUDA Graphs").
@@ -92,12 +96,17 @@ class Graph {
   [[nodiscard]] std::vector<GraphNode*> in_order() const;
   /// A graph of the same nodes, each of which knows whose copy it is. Pre: it has no conditional nodes.
   [[nodiscard]] std::unique_ptr<Graph> clone() const;
+  /// What the program has it refer to.
+  [[nodiscard]] HeldObjects& objects() { return objects_; }
+  /// All objects that it and the graphs inside it refer to.
+  [[nodiscard]] HeldObjects all_objects() const;
 
  private:
   [[nodiscard]] bool fits_a_body() const;
 
   std::vector<std::unique_ptr<GraphNode>> nodes_;  ///< as they were added
   std::vector<std::shared_ptr<const Condition>> conditions_;
+  HeldObjects objects_;
 };
 
 /// A graph as it is launched: a copy of what it was when it was instantiated, which later changes of the
@@ -120,6 +129,8 @@ class GraphExec {
   /// Pre: no nodes of the graph wait for each other.
   explicit GraphExec(const Graph& graph);
   [[nodiscard]] std::shared_ptr<const Steps> steps() const { return steps_; }
+  /// What launches hold as long as they are under way.
+  [[nodiscard]] std::shared_ptr<const HeldObjects> objects() const { return objects_; }
   /// The step of a node of the graph; null: it has none.
   [[nodiscard]] const Step* find(const GraphNode& node) const;
   /// Changes the step of a node. Pre: it has one.
@@ -134,7 +145,8 @@ class GraphExec {
   [[nodiscard]] const std::size_t* step_of(const GraphNode& node) const;
 
   std::map<std::uint64_t, std::size_t> by_node_;  ///< by the node's number
-  std::shared_ptr<Steps> steps_;                  ///< changed only while no launch has them
+  std::shared_ptr<const HeldObjects> objects_;
+  std::shared_ptr<Steps> steps_;  ///< changed only while no launch has them
 };
 
 }  // namespace warpline::cuda

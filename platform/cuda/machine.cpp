@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "platform/cuda/arrays.h"
+#include "platform/cuda/kernel_facts.h"
 #include "platform/cuda/occupancy.h"
 #include "platform/cuda/shortcomings.h"
 #include "platform/launch/launched_grids.h"
@@ -176,6 +177,7 @@ Status Machine::take_memory(Allocation::Kind kind, std::uint64_t bytes, std::uin
   }
   const std::lock_guard lock(mutex_);
   allocations_.add({address, bytes, kind, device, flags});
+  if (kind == Allocation::Kind::managed) advice_.forget(address, bytes);
   return Status::success;
 }
 
@@ -756,9 +758,13 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     const std::lock_guard lock(mutex_);
     sizes = sizes_of_device_memory();
   }
+  Result<std::unique_ptr<programs::Module>> program = ModuleOnDevice::read(texts.value());
+  if (!program.ok()) return fail(program.faults(), Status::invalid_ptx);
   // All GPUs have the variables that the host has, too.
   const bool first = library.on_device.empty();
-  if (first)
+  if (first) {
+    for (const programs::Variable& v : program.value()->variables())
+      if (v.managed && v.refused.empty()) library.managed[v.name] = v.initial.size();
     for (const auto& [name, bytes] : library.managed) {
       const std::uint64_t at =
           platform_.allocate_shared(bytes, config_.gpus == 1 ? Aperture::vidmem : Aperture::sysmem, device);
@@ -767,8 +773,10 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
                     Status::memory_allocation);
       library.managed_at[name] = at;
     }
-  Result<std::unique_ptr<ModuleOnDevice>> loaded = ModuleOnDevice::load(
-      texts.value(), {platform_, device, device_memory_, sizes}, library.managed_at, first);
+  }
+  Result<std::unique_ptr<ModuleOnDevice>> loaded =
+      ModuleOnDevice::load(std::move(program.value()), texts.value().front().name,
+                           {platform_, device, device_memory_, sizes}, library.managed_at, first);
   if (!loaded.ok()) return fail(loaded.faults(), Status::invalid_ptx);
   const std::lock_guard lock(mutex_);
   module = loaded.value().get();
@@ -781,6 +789,7 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     a.kind = managed ? Allocation::Kind::managed : Allocation::Kind::device;
     a.device = device;
     a.of_module = true;
+    if (managed) advice_.forget(a.address, a.bytes);
     allocations_.add(a);
     let_peers_in(*allocations_.find(a.address));
   }
@@ -932,6 +941,7 @@ Machine::Done Machine::run_grid(const Grid& grid) {
     platform_.write(workspaces_.at(grid.device), &zeros, sizeof zeros);
   }
   grid.module->lay_constants();
+  if (grid.module->asks_for_facts()) lay_facts(*grid.module, *grid.function->library);
   const bool timed = options_.measuring.takes(grid.entry->name);
   if (timed == loose_) {
     loose_ = !timed;
@@ -979,6 +989,21 @@ Machine::Done Machine::run_grid(const Grid& grid) {
   done.record = WorkRecord{grid.entry->name, true, grid.device, {}, result.cycles, 0, timed, {}};
   if (options_.counts) done.record->counted = CounterTable::changes(read_counters(), before);
   return done;
+}
+
+void Machine::lay_facts(ModuleOnDevice& module, const Library& library) {
+  if (module.facts.empty()) module.facts = facts_of(config_, module.program());
+  {
+    const std::lock_guard lock(mutex_);
+    update_facts(module.facts, module.program(), limits_, [&](const std::string& name) {
+      const Function* found = nullptr;
+      for (const auto& [handle, f] : functions_)
+        if (f->library == &library && f->name == name) found = f.get();
+      return found;
+    });
+  }
+  if (!module.lay_facts(module.facts))
+    tell("what kernels ask of their GPU (cudaDeviceGetAttribute and the like) does not fit its memory");
 }
 
 CounterTable::Values Machine::read_counters() {
@@ -1224,8 +1249,15 @@ std::shared_ptr<Event> Machine::kept(Event& event) {
   return events_.at(&event);
 }
 
-Status Machine::record(Event& event, Stream& stream) {
+bool Machine::is_capturing(const Stream& stream) {
+  const std::lock_guard lock(mutex_);
+  return stream.capture != nullptr;
+}
+
+Status Machine::record(Event& event, Stream& stream, bool external) {
   if (const Status s = fault(); s != Status::success) return s;
+  if (external)
+    return is_capturing(stream) ? issue(RecordEvent{kept(event)}, stream, true) : Status::invalid_value;
   {
     const std::lock_guard lock(mutex_);
     event.capture = stream.capture;
@@ -1237,7 +1269,9 @@ Status Machine::record(Event& event, Stream& stream) {
   return issue(RecordEvent{kept(event)}, stream, true);
 }
 
-Status Machine::wait_for(Event& event, Stream& stream) {
+Status Machine::wait_for(Event& event, Stream& stream, bool external) {
+  if (external)
+    return is_capturing(stream) ? issue(WaitForEvent{kept(event)}, stream, true) : Status::invalid_value;
   {
     const std::lock_guard lock(mutex_);
     if (event.capture != nullptr) {
@@ -1447,12 +1481,13 @@ Status Machine::launch(const GraphExec& exec, Stream& stream) {
   if (stream.capture != nullptr) {
     GraphNode& node = stream.capture->graph->add(GraphNode::Kind::child, Nothing{}, stream.frontier);
     node.steps = exec.steps();
+    stream.capture->graph->objects().add(*exec.objects());
     stream.frontier = {&node};
     return Status::success;
   }
   const double asked_ns = schedule_.host_now();
   stream.last = executor_.submit(
-      [this, steps = exec.steps(), id = stream.id, device = stream.device, asked_ns] {
+      [this, steps = exec.steps(), held = exec.objects(), id = stream.id, device = stream.device, asked_ns] {
         const double begin = do_next(Nothing{}, id, asked_ns).end_ns;
         set_conditions(*steps);
         const Span span = do_steps(*steps, device, begin);

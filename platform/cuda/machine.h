@@ -17,6 +17,7 @@
 #include "platform/cuda/executor.h"
 #include "platform/cuda/graph.h"
 #include "platform/cuda/measuring.h"
+#include "platform/cuda/memory_advice.h"
 #include "platform/cuda/module_on_device.h"
 #include "platform/cuda/operation.h"
 #include "platform/cuda/peer_links.h"
@@ -89,6 +90,8 @@ struct MachineOptions {
   Measuring measuring = Measuring(false);
   bool counts = false;        ///< each grid's record has what it counted
   bool exact_bounds = false;  ///< see RunOptions::page_slack
+  /// Which GPUs of a larger platform the program's are, by its own numbers; empty: all, as they are.
+  std::vector<unsigned> ordinals;
 };
 
 /// The GPUs of a process, and what its calls of CUDA have made of them. Both APIs are thin layers over it.
@@ -102,6 +105,10 @@ class Machine {
 
   [[nodiscard]] const GpuConfig& config() const { return config_; }
   [[nodiscard]] unsigned devices() const { return config_.gpus; }
+  /// What a GPU is called outside of the program, which may not see all (CUDA_VISIBLE_DEVICES).
+  [[nodiscard]] unsigned ordinal(unsigned device) const {
+    return options_.ordinals.empty() ? device : options_.ordinals[device];
+  }
 
   // Memory. `device` is the GPU that is current in the calling thread.
   Status allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32_t flags, unsigned device,
@@ -118,6 +125,11 @@ class Machine {
   /// Free and all bytes of a GPU.
   void memory_info(unsigned device, std::uint64_t& free, std::uint64_t& total);
   [[nodiscard]] std::optional<Allocation> allocation_of(std::uint64_t address);
+  /// What a program advises of a range of managed memory, and what it has advised of all of it. Errors: it is
+  /// no managed memory.
+  Status advise(std::uint64_t address, std::uint64_t bytes,
+                const std::function<void(MemoryAdvice::Of&)>& advice);
+  Status advice_of(std::uint64_t address, std::uint64_t bytes, MemoryAdvice::Of& advice);
   /// Memory of a pool, from now on; `free_in_order`: until a stream gets there.
   Status allocate_from(Pool& pool, std::uint64_t bytes, Stream& stream, std::uint64_t& address);
   /// A node of a graph that stands for memory, which is there at once and goes with the graph.
@@ -217,8 +229,10 @@ class Machine {
   Event& add_event(bool timed);
   [[nodiscard]] bool is_event(const void* handle);
   void remove_event(Event& event);
-  Status record(Event& event, Stream& stream);
-  Status wait_for(Event& event, Stream& stream);
+  /// `external`: in a capture it becomes a node of the graph, which records the event, or waits for it, each
+  /// time that it is launched; elsewhere that is not allowed.
+  Status record(Event& event, Stream& stream, bool external = false);
+  Status wait_for(Event& event, Stream& stream, bool external = false);
   Status query(const Event& event);
   Status synchronize(Event& event);
   Status elapsed_ms(const Event& first, const Event& last, float& ms);
@@ -274,6 +288,7 @@ class Machine {
   [[nodiscard]] bool is_for_peer(const Allocation& a, unsigned device) const;
   /// Whose memory it is that a GPU may not reach, for a message; empty: nobody's. Pre: mutex_ is held.
   [[nodiscard]] std::string owner_of(std::uint64_t address, unsigned device) const;
+  [[nodiscard]] bool is_capturing(const Stream& stream);
   /// Waits while too much is queued. What is captured is not.
   void wait_for_room(const Stream& stream);
   /// Has a stream do it, or takes it into a graph.
@@ -325,8 +340,12 @@ class Machine {
   /// A kernel accesses what was not allocated, within pages that a GPU has: that is said once.
   void note_slack(const std::string& kernel, unsigned device);
   void note_faults(const Grid& grid, const LaunchResult& result);
+  /// What kernels of a module ask of their GPU is there, as it is now.
+  void lay_facts(ModuleOnDevice& module, const Library& library);
   Done run_grid(const Grid& grid);
   void set_fault(Status status);
+  /// Whether all of it is managed memory. Pre: mutex_ is held.
+  [[nodiscard]] bool is_managed(std::uint64_t address, std::uint64_t bytes) const;
   /// Whether a value may be written or read there.
   [[nodiscard]] bool is_place_of_value(std::uint64_t address, unsigned bytes);
 
@@ -347,6 +366,7 @@ class Machine {
   std::mutex mutex_;  ///< guards all below; never held while anything is waited for
   Schedule schedule_;
   Allocations allocations_;
+  MemoryAdvice advice_;
   VirtualMemory virtual_memory_;
   std::set<std::pair<unsigned, unsigned>> enabled_peers_;  ///< whose kernels reach whose memory
   std::vector<std::unique_ptr<Library>> libraries_;

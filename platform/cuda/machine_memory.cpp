@@ -19,6 +19,27 @@ bool is_aligned(std::uint64_t n) {
 
 }  // namespace
 
+Status Machine::advise(std::uint64_t address, std::uint64_t bytes,
+                       const std::function<void(MemoryAdvice::Of&)>& advice) {
+  const std::lock_guard lock(mutex_);
+  if (!is_managed(address, bytes)) return Status::invalid_value;
+  advice_.change(address, bytes, advice);
+  return Status::success;
+}
+
+Status Machine::advice_of(std::uint64_t address, std::uint64_t bytes, MemoryAdvice::Of& advice) {
+  const std::lock_guard lock(mutex_);
+  if (!is_managed(address, bytes)) return Status::invalid_value;
+  advice = advice_.common(address, bytes);
+  return Status::success;
+}
+
+bool Machine::is_managed(std::uint64_t address, std::uint64_t bytes) const {
+  const Allocation* const a = allocations_.find(address);
+  return a != nullptr && a->kind == Allocation::Kind::managed && bytes != 0 &&
+         bytes <= a->bytes - (address - a->address);
+}
+
 Status Machine::reserve_addresses(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t wanted,
                                   std::uint64_t& address) {
   if (!is_aligned(bytes) || (alignment & (alignment - 1)) != 0) return Status::invalid_value;

@@ -13,10 +13,16 @@ namespace {
 
 /// Modules may have variables and functions alone; a program here has a kernel.
 constexpr std::string_view kNothing = "__warpline_nothing";
+constexpr const char* kFactsVariable = "__warpline_facts";
 constexpr std::string_view kAnyKernel =
     ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry __warpline_nothing()\n{\n  ret;\n}\n";
 
-Result<std::unique_ptr<programs::Module>> parsed(const std::vector<PtxText>& texts) {
+}  // namespace
+
+Result<std::unique_ptr<programs::Module>> ModuleOnDevice::read(const std::vector<PtxText>& texts) {
+  if (texts.empty())
+    return Diagnostic::about("module",
+                             "there is nothing in it but CUDA's library of launches from the device");
   const bool has_kernel = std::any_of(texts.begin(), texts.end(), [](const PtxText& t) {
     return t.text.find(".entry") != std::string::npos;
   });
@@ -27,19 +33,11 @@ Result<std::unique_ptr<programs::Module>> parsed(const std::vector<PtxText>& tex
   return ptx::parse(parts);
 }
 
-}  // namespace
-
 Result<std::unique_ptr<ModuleOnDevice>> ModuleOnDevice::load(
-    const std::vector<PtxText>& texts, const Place& place, const std::map<std::string, std::uint64_t>& given,
-    bool fill_given) {
-  if (texts.empty())
-    return Diagnostic::about("module",
-                             "there is nothing in it but CUDA's library of launches from the device");
-  Result<std::unique_ptr<programs::Module>> program = parsed(texts);
-  if (!program.ok()) return program.faults();
-  std::unique_ptr<ModuleOnDevice> module(
-      new ModuleOnDevice(std::move(program.value()), place.platform, place.gpu));
-  if (const auto fault = module->lay(texts.front().name, place, given, fill_given)) return *fault;
+    std::unique_ptr<programs::Module> program, const std::string& name, const Place& place,
+    const std::map<std::string, std::uint64_t>& given, bool fill_given) {
+  std::unique_ptr<ModuleOnDevice> module(new ModuleOnDevice(std::move(program), place.platform, place.gpu));
+  if (const auto fault = module->lay(name, place, given, fill_given)) return *fault;
   return module;
 }
 
@@ -96,6 +94,8 @@ std::optional<Diagnostic> ModuleOnDevice::lay(const std::string& name, const Pla
     const std::vector<std::uint8_t> bytes = program_->initial_bytes(v.name);
     platform_.write(addresses_.at(v.name), bytes.data(), bytes.size());
   }
+  if (const auto found = addresses_.find(kFactsVariable); found != addresses_.end())
+    facts_variable_ = found->second;
   if (const auto lacks = memory.set_up(gpu_, addresses_, place.sizes, platform_))
     return Diagnostic::about(name, lacks->what + " does not fit the GPU's memory");
   return std::nullopt;
@@ -130,6 +130,18 @@ std::map<std::string, ModuleOnDevice::Variable> ModuleOnDevice::variables() cons
         found != addresses_.end() && !is_shared_by_modules(v.name))
       all[v.name] = {found->second, v.initial.size()};
   return all;
+}
+
+bool ModuleOnDevice::lay_facts(const std::vector<std::uint8_t>& bytes) {
+  if (facts_at_ == 0) {
+    facts_at_ = platform_.allocate("", bytes.size(), Aperture::vidmem, gpu_);
+    if (facts_at_ == 0) return false;
+    platform_.name_memory(facts_at_, "what kernels can ask of their GPU");
+    allocated_.push_back(facts_at_);
+  }
+  platform_.write(facts_at_, bytes.data(), bytes.size());
+  platform_.write(facts_variable_, &facts_at_, sizeof facts_at_);
+  return true;
 }
 
 void ModuleOnDevice::lay_constants() {

@@ -33,11 +33,12 @@ class ModuleOnDevice {
     DeviceMemory& memory;  ///< what all modules of the platform share
     DeviceMemorySizes sizes;
   };
-  /// Reads the texts, which are linked if there are several, and places and fills the variables; those in
-  /// `given` lie there, and are filled only if `fill_given`. Faults: what is wrong with the texts, or does
-  /// not fit.
+  /// Reads the texts, which are linked if there are several. Faults: what is wrong with them.
+  [[nodiscard]] static Result<std::unique_ptr<programs::Module>> read(const std::vector<PtxText>& texts);
+  /// Places and fills the variables of a program that was read; those in `given` lie there, and are filled
+  /// only if `fill_given`. `name`: the program's, in messages. Faults: what does not fit.
   [[nodiscard]] static Result<std::unique_ptr<ModuleOnDevice>> load(
-      const std::vector<PtxText>& texts, const Place& place,
+      std::unique_ptr<programs::Module> program, const std::string& name, const Place& place,
       const std::map<std::string, std::uint64_t>& given, bool fill_given);
   /// Gives back its variables' memory. Pre: no grid of it is under way.
   ~ModuleOnDevice();
@@ -59,6 +60,11 @@ class ModuleOnDevice {
   [[nodiscard]] std::optional<Variable> variable(const std::string& name) const;
   /// Lays its constants, as they are in memory now, into the constant bank.
   void lay_constants();
+  /// Whether its kernels ask for what facts_of() tells.
+  [[nodiscard]] bool asks_for_facts() const { return facts_variable_ != 0; }
+  /// Has its kernels see what `facts` tells of it, in memory that is kept. False: that does not fit.
+  bool lay_facts(const std::vector<std::uint8_t>& facts);
+  std::vector<std::uint8_t> facts;  ///< for whoever lays them
   /// Whether it has a part of the device library.
   [[nodiscard]] bool uses(DeviceMemory::Part part) const;
   /// Gives its variables the values that they began with, but those that another GPU's module has filled. The
@@ -77,7 +83,9 @@ class ModuleOnDevice {
   std::map<std::string, std::uint64_t> addresses_;  ///< of variables: global, or of constants in memory
   std::set<std::string> of_others_;                 ///< variables that were given, and filled before
   std::vector<std::uint64_t> allocated_;
-  std::uint64_t constants_ = 0;  ///< where they lie in memory; 0: there are none
+  std::uint64_t facts_variable_ = 0;  ///< the device library's; 0: it is not there
+  std::uint64_t facts_at_ = 0;        ///< where they lie; 0: nowhere yet
+  std::uint64_t constants_ = 0;       ///< where they lie in memory; 0: there are none
   std::uint64_t constant_bytes_ = 0;
 };
 

@@ -19,7 +19,9 @@ struct Event;
 /// A module of a program: read once for each GPU that uses it, when it does.
 struct Library {
   std::function<Result<std::vector<PtxText>>(unsigned compute_capability)> texts;
-  std::map<std::string, std::uint64_t> managed;  ///< bytes of its variables that are the host's, too, by name
+  /// Bytes of its variables that are the host's, too, by name: those that were registered, and, once it has
+  /// been read, those that the module names so.
+  std::map<std::string, std::uint64_t> managed;
   std::map<std::string, std::uint64_t> managed_at;  ///< where they lie, once it has been read
   std::map<unsigned, std::unique_ptr<ModuleOnDevice>> on_device;
   std::map<unsigned, Status> failed;  ///< why it could not be read for a GPU
@@ -33,6 +35,13 @@ struct Function {
   std::optional<std::uint32_t> set_dynamic_shared;  ///< bytes at most, if an attribute says so
   std::optional<unsigned> registers;                ///< of a thread, once somebody has asked
   bool odd_clusters = false;                        ///< clusters of more than 8 CTAs are allowed
+  /// What the next launch is, piece by piece (CUDA Driver API, "Execution Control [DEPRECATED]").
+  struct Pieces {
+    std::optional<Dim3> block;
+    std::uint32_t shared_bytes = 0;
+    std::size_t parameter_bytes = 0;
+    std::vector<std::uint8_t> parameters;
+  } pieces;
 
   /// Bytes of dynamic shared memory at most: 48 KiB less the static ones, unless the program has set it
   /// (CUDA C++ Programming Guide, "Shared Memory" of compute capability 7.x).

@@ -13,6 +13,8 @@
 #include "platform/cuda/launcher.h"
 #include "platform/cuda/report.h"
 #include "platform/cuda/shortcomings.h"
+#include "platform/cuda/visible_devices.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::cuda {
 namespace {
@@ -97,8 +99,22 @@ Machine* Process::machine() {
   }
   if (tried_) return machine_.get();
   tried_ = true;
-  const Result<GpuConfig> config =
-      load_gpu(value_of(environment::kGpu, "a100"), lines_of(value_of(environment::kSettings, "")));
+  std::vector<std::string> settings = lines_of(value_of(environment::kSettings, ""));
+  const auto load = [&] { return load_gpu(value_of(environment::kGpu, "a100"), settings); };
+  Result<GpuConfig> config = load();
+  std::vector<unsigned> ordinals;
+  if (const char* const list = std::getenv("CUDA_VISIBLE_DEVICES"); list != nullptr && config.ok()) {
+    ordinals = visible_devices(list, config.value().gpus);
+    if (ordinals.empty()) {
+      say(fmt::format("CUDA_VISIBLE_DEVICES is \"{}\": the program sees none of the platform's {}", list,
+                      counted(config.value().gpus, "GPU")));
+      return nullptr;
+    }
+    if (ordinals.size() != config.value().gpus) {
+      settings.push_back("gpus=" + std::to_string(ordinals.size()));
+      config = load();
+    }
+  }
   if (!config.ok()) {
     for (const Diagnostic& d : config.faults()) say(d.text());
     return nullptr;
@@ -109,6 +125,7 @@ Machine* Process::machine() {
     for (const std::string& text : lines_of(value_of(environment::kMeasure, "")))
       for (const Diagnostic& d : options.measuring.include(text)) say(d.text());
     options.exact_bounds = std::getenv(environment::kExactBounds) != nullptr;
+    options.ordinals = std::move(ordinals);
     options.counts = !value_of(environment::kReport, "").empty();
     machine_ = std::make_unique<Machine>(config.value(), std::move(options));
   } catch (const std::bad_alloc&) {

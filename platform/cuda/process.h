@@ -36,8 +36,8 @@ struct ThreadState {
 /// them makes. Registering does no work: it happens before main().
 ///
 /// The machine is as the environment says: WARPLINE_GPU (a preset or a file; a100), WARPLINE_SET (settings as
-/// `--set` takes them, one per line), WARPLINE_REPORT (a file that gets what was done, when the program
-/// ends).
+/// `--set` takes them, one per line), CUDA_VISIBLE_DEVICES (which of its GPUs the program sees: it has no
+/// others), WARPLINE_REPORT (a file that gets what was done, when the program ends).
 class Process {
  public:
   static Process& instance();

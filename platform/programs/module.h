@@ -22,6 +22,7 @@ struct WARPLINE_PUBLIC Variable {
   DataType type = DataType::b8;       ///< of an element
   std::vector<std::uint8_t> initial;  ///< its bytes, zero where no initialiser stands; its size
   bool below_4g = false;              ///< of one in global memory: addresses of 32 bits are to reach it
+  bool managed = false;               ///< the host is to have it, too, at the same address
   std::string refused;                ///< why it gets no memory, and nobody can use it; empty: it does
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "platform/cuda/device_properties.h"
+#include "platform/cuda/visible_devices.h"
 
 namespace warpline::cuda {
 namespace {
@@ -41,7 +42,7 @@ constexpr std::size_t bytes_of_toolkit(unsigned toolkit) {
 
 }  // namespace
 
-std::vector<std::uint8_t> device_properties(const GpuConfig& config, unsigned device, unsigned toolkit) {
+std::vector<std::uint8_t> device_properties(const GpuConfig& config, unsigned ordinal, unsigned toolkit) {
   const bool older = toolkit < 13;
   const auto value = [&](int attribute) { return device_attribute(config, attribute).value_or(0); };
   Layout out;
@@ -53,9 +54,9 @@ std::vector<std::uint8_t> device_properties(const GpuConfig& config, unsigned de
     for (const int a : attributes) out.size(value(a));
   };
   out.text("Warpline " + config.name, 256);
-  out.text("Warpline GPU " + std::to_string(device), 16);  // UUID
-  out.text("", 8);                                         // LUID
-  out.add(0);                                              // its mask
+  for (const std::uint8_t byte : uuid_of(ordinal)) out.add(byte);
+  out.text("", 8);  // LUID
+  out.add(0);       // its mask
   out.size(static_cast<std::int64_t>(config.vidmem_bytes));
   sizes({8});             // shared memory of a block
   numbers({12, 10});      // registers of a block, lanes of a warp
@@ -77,7 +78,7 @@ std::vector<std::uint8_t> device_properties(const GpuConfig& config, unsigned de
   numbers({55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68});  // surfaces
   sizes({30});
   numbers({31, 32});
-  out.add(value(33) + static_cast<int>(device));  // PCI bus
+  out.add(value(33) + static_cast<int>(ordinal));  // PCI bus
   numbers({34, 50, 35, 40, 41});
   if (older) numbers({36});
   numbers({37, 38, 108, 39, 78, 79, 80});

@@ -20,7 +20,7 @@ const Functions& functions_by_name() {
     Functions functions;
     for (const auto add :
          {add_devices, add_contexts, add_modules, add_kernels, add_memory, add_copies, add_virtual_memory,
-          add_streams, add_tensor_maps, add_shared, add_arrays, add_entry_points})
+          add_streams, add_tensor_maps, add_graphs, add_shared, add_arrays, add_entry_points})
       add(functions);
     return functions;
   }();

@@ -27,6 +27,7 @@ void add_arrays(Functions& functions);
 void add_virtual_memory(Functions& functions);
 void add_streams(Functions& functions);
 void add_tensor_maps(Functions& functions);
+void add_graphs(Functions& functions);
 void add_shared(Functions& functions);
 void add_entry_points(Functions& functions);
 
@@ -35,6 +36,9 @@ void add_entry_points(Functions& functions);
 void set_initialised();
 /// Says once on stderr that something is not modelled, and returns that.
 Status refuse(const std::string& what);
+
+/// What a copy of slices asks for.
+Status request_of(Machine& m, const Copy3d& c, CopyRequest& request);
 
 inline int result(Status status) {
   return static_cast<int>(status);

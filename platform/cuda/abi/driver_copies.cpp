@@ -119,39 +119,49 @@ int cuMemcpy2DAsync_v2(const Copy2d* c, void* stream) {
   return copy_rows(c, stream, true);
 }
 
+}  // namespace
+
+Status request_of(Machine& m, const Copy3d& c, CopyRequest& request) {
+  Side to, from;
+  request = {};
+  request.width = c.width_bytes;
+  request.height = c.height;
+  request.depth = c.depth;
+  const auto side = [&](const CopySide3d& given, Side& out) {
+    if (given.type == MemoryType::array)
+      return given.level != 0 ? Status::invalid_value
+                              : side_of(m, given.array, given.x_bytes, {0, given.y, given.z}, request, out);
+    const std::uint64_t row = given.x_bytes + c.width_bytes;
+    const Status status = side_of(given.type, given.host, given.device, given.pitch, row, out);
+    if (status != Status::success) return status;
+    const std::uint64_t rows = given.y + c.height;
+    const std::uint64_t height = given.height == 0 ? rows : given.height;
+    if (given.level != 0 || (c.height > 1 && row > out.pitch) || (c.depth > 1 && rows > height))
+      return Status::invalid_value;
+    out.slice = height * out.pitch;
+    out.address += given.z * out.slice + given.y * out.pitch + given.x_bytes;
+    return Status::success;
+  };
+  if (const Status status = side(c.to, to); status != Status::success) return status;
+  if (const Status status = side(c.from, from); status != Status::success) return status;
+  request.to = to.address;
+  request.from = from.address;
+  request.to_pitch = to.pitch;
+  request.from_pitch = from.pitch;
+  request.to_slice_pitch = to.slice;
+  request.from_slice_pitch = from.slice;
+  request.kind = kind_of(c.to.type, c.from.type);
+  return Status::success;
+}
+
+namespace {
+
 int copy_slices(const Copy3d* c, void* stream, bool asynchronous) {
   if (c == nullptr) return result(Status::invalid_value);
   return with_stream(stream, [&](Machine& m, Stream& s) {
-    Side to, from;
-    Machine::Copy size;
-    size.width = c->width_bytes;
-    size.height = c->height;
-    size.depth = c->depth;
-    const auto side = [&](const CopySide3d& given, Side& out) {
-      if (given.type == MemoryType::array)
-        return given.level != 0 ? Status::invalid_value
-                                : side_of(m, given.array, given.x_bytes, {0, given.y, given.z}, size, out);
-      const std::uint64_t row = given.x_bytes + c->width_bytes;
-      const Status status = side_of(given.type, given.host, given.device, given.pitch, row, out);
-      if (status != Status::success) return status;
-      const std::uint64_t rows = given.y + c->height;
-      const std::uint64_t height = given.height == 0 ? rows : given.height;
-      if (given.level != 0 || (c->height > 1 && row > out.pitch) || (c->depth > 1 && rows > height))
-        return Status::invalid_value;
-      out.slice = height * out.pitch;
-      out.address += given.z * out.slice + given.y * out.pitch + given.x_bytes;
-      return Status::success;
-    };
-    if (const Status status = side(c->to, to); status != Status::success) return status;
-    if (const Status status = side(c->from, from); status != Status::success) return status;
-    size.to = to.address;
-    size.from = from.address;
-    size.to_pitch = to.pitch;
-    size.from_pitch = from.pitch;
-    size.to_slice_pitch = to.slice;
-    size.from_slice_pitch = from.slice;
-    size.kind = kind_of(c->to.type, c->from.type);
-    return m.copy(size, s, asynchronous);
+    CopyRequest request;
+    const Status status = request_of(m, *c, request);
+    return status == Status::success ? m.copy(request, s, asynchronous) : status;
   });
 }
 

@@ -15,7 +15,8 @@ struct Identity {
 };
 Identity identity_of(const Machine& m, int device) {
   constexpr std::size_t kNameBytes = 256;  // then comes the UUID
-  const std::vector<std::uint8_t> all = device_properties(m.config(), static_cast<unsigned>(device), kNewest);
+  const std::vector<std::uint8_t> all =
+      device_properties(m.config(), m.ordinal(static_cast<unsigned>(device)), kNewest);
   Identity identity{reinterpret_cast<const char*>(all.data()), {}};
   std::memcpy(identity.uuid.data(), &all[kNameBytes], identity.uuid.size());
   return identity;

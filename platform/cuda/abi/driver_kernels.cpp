@@ -28,20 +28,21 @@ int with_kernel(void* handle, F&& f) {
 
 // ---- Launches
 
+constexpr std::size_t kMostParameterBytes = 32764;  // of a kernel
+enum : std::uintptr_t { kBlockEnd = 0, kBlockPointer = 1, kBlockSize = 2 };
+
 /// A block of parameters as a program lays it out: pairs of a number that says what a value is, and the value
 /// (CUDA Driver API, cuLaunchKernel). Nothing: they are none.
 std::optional<std::vector<std::uint8_t>> block_of(void* const* extra) {
-  enum : std::uintptr_t { kEnd = 0, kPointer = 1, kSize = 2 };
-  constexpr std::size_t kMostBytes = 32764;  // of the parameters of a kernel
   const void* block = nullptr;
   std::size_t bytes = 0;
-  for (; reinterpret_cast<std::uintptr_t>(*extra) != kEnd; extra += 2) {
+  for (; reinterpret_cast<std::uintptr_t>(*extra) != kBlockEnd; extra += 2) {
     const auto what = reinterpret_cast<std::uintptr_t>(*extra);
-    if (extra[1] == nullptr || (what != kPointer && what != kSize)) return std::nullopt;
-    if (what == kPointer) block = extra[1];
-    if (what == kSize) bytes = *static_cast<const std::size_t*>(extra[1]);
+    if (extra[1] == nullptr || (what != kBlockPointer && what != kBlockSize)) return std::nullopt;
+    if (what == kBlockPointer) block = extra[1];
+    if (what == kBlockSize) bytes = *static_cast<const std::size_t*>(extra[1]);
   }
-  if (bytes > kMostBytes || (bytes != 0 && block == nullptr)) return std::nullopt;
+  if (bytes > kMostParameterBytes || (bytes != 0 && block == nullptr)) return std::nullopt;
   const auto* const first = static_cast<const std::uint8_t*>(block);
   return std::vector<std::uint8_t>(first, first + bytes);
 }
@@ -147,6 +148,86 @@ using HostFunction = void (*)(void*);
 int cuLaunchHostFunc(void* stream, HostFunction function, void* data) {
   if (function == nullptr) return result(Status::invalid_value);
   return with_stream(stream, [&](Machine& m, Stream& s) { return m.call([=] { function(data); }, s); });
+}
+
+// ---- Launches whose pieces are given one by one
+
+/// Calls `f` with the pieces of a kernel's next launch.
+template <class F>
+int with_pieces(void* handle, F&& f) {
+  return with_context([&](Machine& m, Context&) {
+    return m.is_function(handle) ? f(static_cast<Function*>(handle)->pieces)
+                                 : Status::invalid_resource_handle;
+  });
+}
+
+int cuFuncSetBlockShape(void* function, int x, int y, int z) {
+  return with_pieces(function, [&](Function::Pieces& p) {
+    if (x <= 0 || y <= 0 || z <= 0) return Status::invalid_value;
+    p.block = Dim3{static_cast<unsigned>(x), static_cast<unsigned>(y), static_cast<unsigned>(z)};
+    return Status::success;
+  });
+}
+
+int cuFuncSetSharedSize(void* function, unsigned bytes) {
+  return with_pieces(function, [&](Function::Pieces& p) {
+    p.shared_bytes = bytes;
+    return Status::success;
+  });
+}
+
+int cuParamSetSize(void* function, unsigned bytes) {
+  return with_pieces(function, [&](Function::Pieces& p) {
+    if (bytes > kMostParameterBytes) return Status::invalid_value;
+    p.parameter_bytes = bytes;
+    return Status::success;
+  });
+}
+
+int cuParamSetv(void* function, int offset, const void* value, unsigned bytes) {
+  return with_pieces(function, [&](Function::Pieces& p) {
+    if (value == nullptr || offset < 0 || bytes > kMostParameterBytes ||
+        static_cast<unsigned>(offset) > kMostParameterBytes - bytes)
+      return Status::invalid_value;
+    const std::size_t end = static_cast<std::size_t>(offset) + bytes;
+    if (p.parameters.size() < end) p.parameters.resize(end);
+    std::memcpy(p.parameters.data() + offset, value, bytes);
+    return Status::success;
+  });
+}
+
+int cuParamSeti(void* function, int offset, unsigned value) {
+  return cuParamSetv(function, offset, &value, sizeof value);
+}
+
+int cuParamSetf(void* function, int offset, float value) {
+  return cuParamSetv(function, offset, &value, sizeof value);
+}
+
+int cuLaunchGridAsync(void* function, int width, int height, void* stream) {
+  return with_pieces(function, [&](Function::Pieces& p) {
+    if (width <= 0 || height <= 0 || !p.block) return Status::invalid_value;
+    GridShape shape;
+    shape.grid = {static_cast<unsigned>(width), static_cast<unsigned>(height), 1};
+    shape.block = *p.block;
+    shape.shared_bytes = p.shared_bytes;
+    std::vector<std::uint8_t> block = p.parameters;
+    block.resize(p.parameter_bytes);
+    std::size_t bytes = block.size();
+    void* extra[] = {reinterpret_cast<void*>(kBlockPointer), block.data(),
+                     reinterpret_cast<void*>(kBlockSize), &bytes, reinterpret_cast<void*>(kBlockEnd)};
+    // Without parameters there is no block.
+    return static_cast<Status>(
+        launch_kernel(function, shape, stream, nullptr, bytes == 0 ? extra + 4 : extra));
+  });
+}
+
+int cuLaunchGrid(void* function, int width, int height) {
+  return cuLaunchGridAsync(function, width, height, nullptr);
+}
+
+int cuLaunch(void* function) {
+  return cuLaunchGrid(function, 1, 1);
 }
 
 // ---- Attributes
@@ -344,6 +425,29 @@ int cuOccupancyMaxPotentialBlockSize(int* grid, int* block, void* handle, Shared
   return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, handle, shared_of, dynamic, limit, 0);
 }
 
+/// By the runtime's function of how many clusters fit, or how large they may be.
+int of_clusters(std::string_view runtime_name, int* out, void* kernel, const LaunchConfig* config) {
+  if (config == nullptr) return result(Status::invalid_value);
+  LaunchConfiguration c;
+  c.grid = AbiDim3({config->grid[0], config->grid[1], config->grid[2]});
+  c.block = AbiDim3({config->block[0], config->block[1], config->block[2]});
+  c.shared_bytes = config->shared_bytes;
+  c.attributes = config->attributes;
+  c.attribute_count = config->attribute_count;
+  using F = int(int*, const void*, const LaunchConfiguration*);
+  return with_kernel(kernel, [&](Machine&, Function&, const programs::Entry&) {
+    return static_cast<Status>(reinterpret_cast<F*>(runtime_function(runtime_name))(out, kernel, &c));
+  });
+}
+
+int cuOccupancyMaxActiveClusters(int* clusters, void* kernel, const LaunchConfig* config) {
+  return of_clusters("cudaOccupancyMaxActiveClusters", clusters, kernel, config);
+}
+
+int cuOccupancyMaxPotentialClusterSize(int* size, void* kernel, const LaunchConfig* config) {
+  return of_clusters("cudaOccupancyMaxPotentialClusterSize", size, kernel, config);
+}
+
 int cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, void* handle, int blocks, int threads) {
   return with_kernel(handle, [&](Machine& m, Function& f, const programs::Entry& entry) {
     if (bytes == nullptr || blocks <= 0 || threads <= 0) return Status::invalid_value;
@@ -362,6 +466,15 @@ void add_kernels(Functions& f) {
   WARPLINE_ADD(f, cuLaunchKernelEx);
   WARPLINE_ADD(f, cuLaunchCooperativeKernel);
   WARPLINE_ADD(f, cuLaunchHostFunc);
+  WARPLINE_ADD(f, cuFuncSetBlockShape);
+  WARPLINE_ADD(f, cuFuncSetSharedSize);
+  WARPLINE_ADD(f, cuParamSetSize);
+  WARPLINE_ADD(f, cuParamSetv);
+  WARPLINE_ADD(f, cuParamSeti);
+  WARPLINE_ADD(f, cuParamSetf);
+  WARPLINE_ADD(f, cuLaunchGridAsync);
+  WARPLINE_ADD(f, cuLaunchGrid);
+  WARPLINE_ADD(f, cuLaunch);
   WARPLINE_ADD(f, cuFuncGetAttribute);
   WARPLINE_ADD(f, cuFuncSetAttribute);
   WARPLINE_ADD(f, cuKernelGetAttribute);
@@ -379,6 +492,8 @@ void add_kernels(Functions& f) {
   WARPLINE_ADD(f, cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags);
   WARPLINE_ADD(f, cuOccupancyMaxPotentialBlockSize);
   WARPLINE_ADD(f, cuOccupancyMaxPotentialBlockSizeWithFlags);
+  WARPLINE_ADD(f, cuOccupancyMaxActiveClusters);
+  WARPLINE_ADD(f, cuOccupancyMaxPotentialClusterSize);
   WARPLINE_ADD(f, cuOccupancyAvailableDynamicSMemPerBlock);
 }
 

@@ -201,39 +201,6 @@ int cuPointerSetAttribute(const void* value, int attribute, std::uint64_t addres
   });
 }
 
-// ---- Managed memory: it lies where both sides reach it, so that advice moves nothing
-
-/// Whether a range is managed memory.
-int with_managed(std::uint64_t address, std::size_t bytes) {
-  return with_context([&](Machine& m, Context&) {
-    const std::optional<Allocation> a = m.allocation_of(address);
-    if (!a || a->kind != Kind::managed || bytes == 0 || bytes > a->bytes - (address - a->address))
-      return Status::invalid_value;
-    return Status::success;
-  });
-}
-
-int cuMemAdvise(std::uint64_t address, std::size_t bytes, int advice, int) {
-  if (advice < 1 || advice > 6) return result(Status::invalid_value);
-  return with_managed(address, bytes);
-}
-
-int cuMemAdvise_v2(std::uint64_t address, std::size_t bytes, int advice, MemoryLocation) {
-  if (advice < 1 || advice > 6) return result(Status::invalid_value);
-  return with_managed(address, bytes);
-}
-
-int cuMemPrefetchAsync(std::uint64_t address, std::size_t bytes, int, void* stream) {
-  const int known = with_stream(stream, [](Machine&, Stream&) { return Status::success; });
-  return known != 0 ? known : with_managed(address, bytes);
-}
-
-int cuMemPrefetchAsync_v2(std::uint64_t address, std::size_t bytes, MemoryLocation, unsigned flags,
-                          void* stream) {
-  if (flags != 0) return result(Status::invalid_value);
-  return cuMemPrefetchAsync(address, bytes, 0, stream);
-}
-
 int cuStreamAttachMemAsync(void* stream, std::uint64_t address, std::size_t, unsigned flags) {
   return with_stream(stream, [&](Machine& m, Stream&) {
     const std::optional<Allocation> a = m.allocation_of(address);
@@ -263,10 +230,6 @@ void add_memory(Functions& f) {
   WARPLINE_ADD(f, cuPointerGetAttribute);
   WARPLINE_ADD(f, cuPointerGetAttributes);
   WARPLINE_ADD(f, cuPointerSetAttribute);
-  WARPLINE_ADD(f, cuMemAdvise);
-  WARPLINE_ADD(f, cuMemAdvise_v2);
-  WARPLINE_ADD(f, cuMemPrefetchAsync);
-  WARPLINE_ADD(f, cuMemPrefetchAsync_v2);
   WARPLINE_ADD(f, cuStreamAttachMemAsync);
 }
 

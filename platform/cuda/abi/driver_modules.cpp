@@ -199,6 +199,18 @@ int cuLibraryGetGlobal(std::uint64_t* address, std::size_t* bytes, void* library
   return cuModuleGetGlobal_v2(address, bytes, library, name);
 }
 
+int cuLibraryGetManaged(std::uint64_t* address, std::size_t* bytes, void* library, const char* name) {
+  const SomeContext context;
+  if (name == nullptr || (address == nullptr && bytes == nullptr)) return result(Status::invalid_value);
+  return with_module_there(library, [&](Machine&, Context&, LoadedModule& module, ModuleOnDevice& there) {
+    const std::optional<ModuleOnDevice::Variable> variable = there.variable(name);
+    if (!variable || module.library->managed.count(name) == 0) return Status::symbol_not_found;
+    if (address != nullptr) *address = variable->address;
+    if (bytes != nullptr) *bytes = variable->bytes;
+    return Status::success;
+  });
+}
+
 int cuLibraryGetModule(void** module, void* library) {
   if (module == nullptr) return result(Status::invalid_value);
   return with_module(library, [&](Machine&, Context&, LoadedModule& found) {
@@ -353,6 +365,7 @@ void add_modules(Functions& f) {
   WARPLINE_ADD(f, cuLibraryGetKernelCount);
   WARPLINE_ADD(f, cuLibraryEnumerateKernels);
   WARPLINE_ADD(f, cuLibraryGetGlobal);
+  WARPLINE_ADD(f, cuLibraryGetManaged);
   WARPLINE_ADD(f, cuLibraryGetModule);
   WARPLINE_ADD(f, cuLibraryGetUnifiedFunction);
   WARPLINE_ADD(f, cuKernelGetFunction);

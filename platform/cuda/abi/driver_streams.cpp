@@ -34,7 +34,8 @@ int cuStreamQuery(void* stream) {
 int cuStreamWaitEvent(void* stream, void* event, unsigned flags) {
   return with_stream(stream, [&](Machine& m, Stream& s) {
     if (flags > 1) return Status::invalid_value;
-    return m.is_event(event) ? m.wait_for(*static_cast<Event*>(event), s) : Status::invalid_resource_handle;
+    return m.is_event(event) ? m.wait_for(*static_cast<Event*>(event), s, flags == 1)
+                             : Status::invalid_resource_handle;
   });
 }
 
@@ -115,14 +116,16 @@ int cuEventDestroy_v2(void* event) {
   });
 }
 
-int cuEventRecord(void* event, void* stream) {
+int cuEventRecordWithFlags(void* event, void* stream, unsigned flags) {
   return with_stream(stream, [&](Machine& m, Stream& s) {
-    return m.is_event(event) ? m.record(*static_cast<Event*>(event), s) : Status::invalid_resource_handle;
+    if (flags > 1) return Status::invalid_value;
+    return m.is_event(event) ? m.record(*static_cast<Event*>(event), s, flags == 1)
+                             : Status::invalid_resource_handle;
   });
 }
 
-int cuEventRecordWithFlags(void* event, void* stream, unsigned flags) {
-  return flags > 1 ? result(Status::invalid_value) : cuEventRecord(event, stream);
+int cuEventRecord(void* event, void* stream) {
+  return cuEventRecordWithFlags(event, stream, 0);
 }
 
 int cuEventQuery(void* event) {

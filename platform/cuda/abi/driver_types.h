@@ -43,6 +43,37 @@ struct Copy3d {
 };
 static_assert(sizeof(CopySide3d) == 88 && sizeof(Copy3d) == 200 && offsetof(Copy3d, to) == 88);
 
+/// `CUDA_KERNEL_NODE_PARAMS_v2`, `CUDA_KERNEL_NODE_PARAMS_v3`; its first version is `plain`.
+struct DriverKernelNodeParameters {
+  KernelNodeParameters plain;
+  void* kernel = nullptr;   ///< `CUkernel`, if `plain` names no function
+  void* context = nullptr;  ///< of that; null: the current one
+};
+static_assert(sizeof(DriverKernelNodeParameters) == 72 && offsetof(DriverKernelNodeParameters, kernel) == 56);
+
+/// `CUgraphNodeParams`, as far as it is not `cudaGraphNodeParams`.
+struct DriverNodeParameters {
+  struct Copy {
+    std::int32_t flags, reserved;
+    void* context;
+    Copy3d copy;
+  };
+  struct Fill {
+    FillNodeParameters fill;
+    void* context;
+  };
+  std::int32_t kind = 0;
+  std::int32_t reserved[3] = {};
+  union {
+    std::int64_t words[29] = {};
+    DriverKernelNodeParameters kernel;
+    Copy copy;
+    Fill fill;
+  };
+  std::int64_t reserved_too = 0;
+};
+static_assert(sizeof(DriverNodeParameters) == 256 && offsetof(DriverNodeParameters, words) == 16);
+
 /// `CUdevprop`.
 struct DriverDeviceProperties {
   std::int32_t threads_per_block, block[3], grid[3], shared_per_block, constant_bytes, warp_lanes,

@@ -14,8 +14,9 @@ namespace {
 const Functions& table() {
   static const Functions all = [] {
     Functions functions;
-    for (const auto add : {add_devices, add_memory, add_pools, add_streams, add_kernels, add_occupancy,
-                           add_graphs, add_arrays, add_textures, add_driver, add_older})
+    for (const auto add :
+         {add_devices, add_memory, add_pools, add_streams, add_kernels, add_occupancy, add_graphs, add_arrays,
+          add_textures, add_driver, add_older, add_node_attributes, add_managed, add_batches, add_libraries})
       add(functions);
     return functions;
   }();

@@ -50,6 +50,10 @@ void add_older(Functions& functions);
 void add_driver(Functions& functions);
 void add_arrays(Functions& functions);
 void add_textures(Functions& functions);
+void add_node_attributes(Functions& functions);
+void add_managed(Functions& functions);
+void add_batches(Functions& functions);
+void add_libraries(Functions& functions);
 
 using Kind = Allocation::Kind;
 

@@ -32,6 +32,7 @@ const char* cudaGetErrorName(int error) {
 }
 
 int cudaGetDeviceCount(int* count) {
+  if (count != nullptr) *count = 0;
   return with_machine([&](Machine& m) {
     if (count == nullptr) return Status::invalid_value;
     *count = static_cast<int>(m.devices());
@@ -69,7 +70,7 @@ int properties(void* p, int device) {
   return with_device(device, [&](Machine& m) {
     if (p == nullptr) return Status::invalid_value;
     const std::vector<std::uint8_t> bytes =
-        device_properties(m.config(), static_cast<unsigned>(device), toolkit);
+        device_properties(m.config(), m.ordinal(static_cast<unsigned>(device)), toolkit);
     std::memcpy(p, bytes.data(), bytes.size());
     return Status::success;
   });
@@ -117,10 +118,11 @@ int cudaChooseDevice(int* device, const void* properties) {
 }
 
 int cudaDeviceGetPCIBusId(char* text, int length, int device) {
-  return with_device(device, [&](Machine&) {
+  return with_device(device, [&](Machine& m) {
     constexpr int kLength = 13;
     if (text == nullptr || length < kLength) return Status::invalid_value;
-    std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0", device + 1);
+    std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0",
+                  m.ordinal(static_cast<unsigned>(device)) + 1);
     return Status::success;
   });
 }
@@ -132,9 +134,12 @@ int cudaDeviceGetByPCIBusId(int* device, const char* text) {
     if (std::sscanf(text, "%x:%x:%x", &domain, &bus, &slot) != 3 &&
         std::sscanf(text, "%x:%x", &bus, &slot) != 2)
       return Status::invalid_value;
-    if (domain != 0 || slot != 0 || bus == 0 || bus > m.devices()) return Status::invalid_value;
-    *device = static_cast<int>(bus) - 1;
-    return Status::success;
+    for (unsigned n = 0; n < m.devices() && domain == 0 && slot == 0; ++n)
+      if (m.ordinal(n) + 1 == bus) {
+        *device = static_cast<int>(n);
+        return Status::success;
+      }
+    return Status::invalid_value;
   });
 }
 

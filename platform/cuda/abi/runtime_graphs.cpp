@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "platform/cuda/abi/runtime_calls.h"
+#include "platform/cuda/abi/graph_calls.h"
 #include "platform/cuda/abi/runtime_launches.h"
 #include "platform/cuda/arrays.h"
 #include "platform/cuda/shortcomings.h"
@@ -11,51 +11,7 @@
 // Edges carry no data here: all of them wait for the whole node. Where a function takes edge data, null or
 // zeros are fine.
 namespace warpline::cuda::runtime {
-namespace {
 
-/// `cudaGraphEdgeData`.
-struct EdgeData {
-  std::uint8_t from_port = 0, to_port = 0, type = 0;
-  std::uint8_t reserved[5] = {};
-};
-
-bool are_plain(const EdgeData* edges, std::size_t count) {
-  return edges == nullptr || std::all_of(edges, edges + count, [](const EdgeData& e) {
-           return e.from_port == 0 && e.to_port == 0 && e.type == 0;
-         });
-}
-
-template <class F>
-int with_graph(void* handle, F&& f) {
-  return with_machine([&](Machine& m) {
-    return m.is_graph(handle) ? f(m, *static_cast<Graph*>(handle)) : Status::invalid_value;
-  });
-}
-
-template <class F>
-int with_exec(void* handle, F&& f) {
-  return with_machine([&](Machine& m) {
-    return m.is_exec(handle) ? f(m, *static_cast<GraphExec*>(handle)) : Status::invalid_value;
-  });
-}
-
-template <class F>
-int with_node(void* handle, F&& f) {
-  return with_machine([&](Machine& m) {
-    GraphNode* const node = Graph::node_of(handle);
-    return node == nullptr ? Status::invalid_value : f(m, *node);
-  });
-}
-
-/// Calls `f` with a node if it is of this kind.
-template <class F>
-int with_node_of(GraphNode::Kind kind, void* handle, F&& f) {
-  return with_node(handle, [&](Machine& m, GraphNode& node) {
-    return node.kind == kind ? f(m, node) : Status::invalid_value;
-  });
-}
-
-/// The nodes that handles name; nothing: one of them is no node of this graph.
 std::optional<std::vector<GraphNode*>> nodes_of(const Graph& graph, void* const* handles, std::size_t count) {
   std::vector<GraphNode*> nodes;
   if (count != 0 && handles == nullptr) return std::nullopt;
@@ -67,17 +23,24 @@ std::optional<std::vector<GraphNode*>> nodes_of(const Graph& graph, void* const*
   return nodes;
 }
 
-// ---- What programs give, as operations
-
-Status operation_of(Machine& m, const KernelNodeParameters& p, Operation& operation) {
-  Function* const f = Process::instance().function_of(p.function);
-  if (f == nullptr) return Status::invalid_device_function;
+Status operation_of(Machine& m, Function* function, const KernelNodeParameters& p, unsigned device,
+                    Operation& operation) {
+  if (function == nullptr) return Status::invalid_device_function;
+  GridShape shape = shape_of(p.grid, p.block, p.shared_bytes);
+  if (const auto* const before = std::get_if<Grid>(&operation)) {
+    shape.cooperative = before->shape.cooperative;
+    shape.cluster = before->shape.cluster;
+    shape.dependent = before->shape.dependent;
+  }
   Grid grid;
-  const GridRequest request{f, shape_of(p.grid, p.block, p.shared_bytes),
-                            p.extra == nullptr ? laid_out(p.arguments) : laid_out_whole(p.extra)};
-  const Status s = m.prepare(request, this_thread().device, grid);
+  const Status s = m.prepare(
+      {function, shape, p.extra == nullptr ? laid_out(p.arguments) : laid_out_whole(p.extra)}, device, grid);
   operation = std::move(grid);
   return s;
+}
+
+Status operation_of(Machine& m, const KernelNodeParameters& p, Operation& operation) {
+  return operation_of(m, Process::instance().function_of(p.function), p, this_thread().device, operation);
 }
 
 Status operation_of(Machine& m, const CopyParameters& p, Operation& operation) {
@@ -101,11 +64,56 @@ Status operation_of(Machine&, const HostNodeParameters& p, Operation& operation)
   return Status::success;
 }
 
-template <class Parameters>
-std::vector<std::uint8_t> bytes_of_parameters(const Parameters& p) {
-  const auto* const first = reinterpret_cast<const std::uint8_t*>(&p);
-  return {first, first + sizeof p};
+KernelNodeParameters kernel_parameters_of(GraphNode& node) {
+  auto& grid = std::get<Grid>(node.operation);
+  node.arguments.clear();
+  for (const programs::Parameter& parameter : grid.entry->parameters)
+    node.arguments.push_back(grid.parameters.data() + parameter.offset);
+  KernelNodeParameters p;
+  p.function = grid.function;
+  p.grid = AbiDim3(grid.shape.grid);
+  p.block = AbiDim3(grid.shape.block);
+  p.shared_bytes = grid.shape.shared_bytes;
+  p.arguments = node.arguments.data();
+  return p;
 }
+
+Status parameters_of(const Operation& operation, CopyParameters& p) {
+  const auto& c = std::get<CopyRequest>(operation);
+  p = {};
+  const auto rows = [&c](std::uint64_t slice, std::uint64_t pitch) {
+    return slice == 0 || pitch == 0 ? c.height : slice / pitch;
+  };
+  p.to = {reinterpret_cast<void*>(c.to), c.to_pitch, c.width, rows(c.to_slice_pitch, c.to_pitch)};
+  p.from = {reinterpret_cast<void*>(c.from), c.from_pitch, c.width, rows(c.from_slice_pitch, c.from_pitch)};
+  p.extent = {c.width, c.height, c.depth};
+  p.kind = static_cast<std::int32_t>(c.kind);
+  return Status::success;
+}
+
+Status parameters_of(const Operation& operation, FillNodeParameters& p) {
+  const auto& f = std::get<FillRequest>(operation);
+  p = {reinterpret_cast<void*>(f.to), f.pitch, f.value, f.element_bytes, f.width, f.height};
+  return Status::success;
+}
+
+Status parameters_of(const Operation&, HostNodeParameters&) {
+  return Status::not_supported;
+}
+
+int add_condition(unsigned long long* handle, void* graph, unsigned device, unsigned value, unsigned flags) {
+  constexpr unsigned kAssign = 1;
+  return with_graph(graph, [&](Machine& m, Graph& g) {
+    if (handle == nullptr || flags > kAssign) return Status::invalid_value;
+    std::uint64_t address = 0;
+    const Status s =
+        m.add_condition(g, device, flags == kAssign ? std::optional(value) : std::nullopt, address);
+    if (s == Status::success) *handle = address;
+    return s;
+  });
+}
+
+namespace {
 
 CopyParameters copy_of_bytes(void* to, const void* from, std::size_t bytes, int direction) {
   CopyParameters p;
@@ -124,49 +132,6 @@ Status address_of_symbol(const void* symbol, std::size_t bytes, std::size_t offs
   if (offset > v.bytes || bytes > v.bytes - offset) return Status::invalid_value;
   address = reinterpret_cast<void*>(v.address + offset);
   return Status::success;
-}
-
-/// Adds a node that does what the parameters say.
-template <class Parameters>
-int add_node(GraphNode::Kind kind, void** made, void* graph, void* const* after, std::size_t count,
-             const Parameters* p) {
-  return with_graph(graph, [&](Machine& m, Graph& g) {
-    const auto before = nodes_of(g, after, count);
-    if (!before || p == nullptr || made == nullptr) return Status::invalid_value;
-    Operation operation;
-    if (const Status s = operation_of(m, *p, operation); s != Status::success) return s;
-    GraphNode& node = g.add(kind, std::move(operation), *before);
-    node.given = bytes_of_parameters(*p);
-    *made = &node;
-    return Status::success;
-  });
-}
-
-/// Changes what a node does.
-template <class Parameters>
-int set_node(GraphNode::Kind kind, void* node, const Parameters* p) {
-  return with_node_of(kind, node, [&](Machine& m, GraphNode& n) {
-    Operation operation;
-    if (p == nullptr) return Status::invalid_value;
-    if (const Status s = operation_of(m, *p, operation); s != Status::success) return s;
-    n.operation = std::move(operation);
-    n.given = bytes_of_parameters(*p);
-    return Status::success;
-  });
-}
-
-/// Changes what a node does in a graph that was instantiated.
-template <class Parameters>
-int set_step(GraphNode::Kind kind, void* exec, void* node, const Parameters* p) {
-  return with_exec(exec, [&](Machine& m, GraphExec& e) {
-    const GraphNode* const n = Graph::node_of(node);
-    if (n == nullptr || p == nullptr || n->kind != kind || e.find(*n) == nullptr)
-      return Status::invalid_value;
-    Operation operation;
-    if (const Status s = operation_of(m, *p, operation); s != Status::success) return s;
-    e.change(*n, [&](GraphExec::Step& step) { step.operation = std::move(operation); });
-    return Status::success;
-  });
 }
 
 /// Adds a node without parameters.
@@ -239,17 +204,9 @@ int cudaGraphAddKernelNode(void** node, void* graph, void* const* after, std::si
 int cudaGraphKernelNodeGetParams(void* node, KernelNodeParameters* p) {
   return with_node_of(GraphNode::Kind::kernel, node, [&](Machine&, GraphNode& n) {
     if (p == nullptr) return Status::invalid_value;
-    auto& grid = std::get<Grid>(n.operation);
-    n.arguments.clear();
-    for (const programs::Parameter& parameter : grid.entry->parameters)
-      n.arguments.push_back(grid.parameters.data() + parameter.offset);
-    *p = {};
-    const void* const stub = Process::instance().stub_of(grid.function);
-    p->function = stub == nullptr ? grid.function : const_cast<void*>(stub);
-    p->grid = AbiDim3(grid.shape.grid);
-    p->block = AbiDim3(grid.shape.block);
-    p->shared_bytes = grid.shape.shared_bytes;
-    p->arguments = n.arguments.data();
+    *p = kernel_parameters_of(n);
+    const void* const stub = Process::instance().stub_of(static_cast<const Function*>(p->function));
+    if (stub != nullptr) p->function = const_cast<void*>(stub);
     return Status::success;
   });
 }
@@ -289,43 +246,6 @@ int cudaGraphAddMemcpyNodeFromSymbol(void** node, void* graph, void* const* afte
   return cudaGraphAddMemcpyNode1D(node, graph, after, count, to, from, bytes, direction);
 }
 
-/// What programs would have given for a piece of work that was captured.
-Status parameters_of(const Operation& operation, CopyParameters& p) {
-  const auto& c = std::get<CopyRequest>(operation);
-  p = {};
-  const auto rows = [&c](std::uint64_t slice, std::uint64_t pitch) {
-    return slice == 0 || pitch == 0 ? c.height : slice / pitch;
-  };
-  p.to = {reinterpret_cast<void*>(c.to), c.to_pitch, c.width, rows(c.to_slice_pitch, c.to_pitch)};
-  p.from = {reinterpret_cast<void*>(c.from), c.from_pitch, c.width, rows(c.from_slice_pitch, c.from_pitch)};
-  p.extent = {c.width, c.height, c.depth};
-  p.kind = static_cast<std::int32_t>(c.kind);
-  return Status::success;
-}
-
-Status parameters_of(const Operation& operation, FillNodeParameters& p) {
-  const auto& f = std::get<FillRequest>(operation);
-  p = {reinterpret_cast<void*>(f.to), f.pitch, f.value, f.element_bytes, f.width, f.height};
-  return Status::success;
-}
-
-Status parameters_of(const Operation&, HostNodeParameters&) {
-  return Status::not_supported;
-}
-
-/// Hands the parameters of a node back as they were given.
-template <class Parameters>
-int given_parameters(GraphNode::Kind kind, void* node, Parameters* p) {
-  return with_node_of(kind, node, [&](Machine&, GraphNode& n) {
-    if (p == nullptr) return Status::invalid_value;
-    if (n.given.size() == sizeof *p) {
-      std::memcpy(static_cast<void*>(p), n.given.data(), sizeof *p);
-      return Status::success;
-    }
-    return parameters_of(n.operation, *p);
-  });
-}
-
 int cudaGraphMemcpyNodeGetParams(void* node, CopyParameters* p) {
   return given_parameters(GraphNode::Kind::copy, node, p);
 }
@@ -347,6 +267,34 @@ int cudaGraphExecMemcpyNodeSetParams1D(void* exec, void* node, void* to, const v
                                        int direction) {
   const CopyParameters p = copy_of_bytes(to, from, bytes, direction);
   return set_step(GraphNode::Kind::copy, exec, node, &p);
+}
+
+int cudaGraphMemcpyNodeSetParamsToSymbol(void* node, const void* symbol, const void* from, std::size_t bytes,
+                                         std::size_t offset, int direction) {
+  void* to = nullptr;
+  if (const Status s = address_of_symbol(symbol, bytes, offset, to); s != Status::success) return noted(s);
+  return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, direction);
+}
+
+int cudaGraphMemcpyNodeSetParamsFromSymbol(void* node, void* to, const void* symbol, std::size_t bytes,
+                                           std::size_t offset, int direction) {
+  void* from = nullptr;
+  if (const Status s = address_of_symbol(symbol, bytes, offset, from); s != Status::success) return noted(s);
+  return cudaGraphMemcpyNodeSetParams1D(node, to, from, bytes, direction);
+}
+
+int cudaGraphExecMemcpyNodeSetParamsToSymbol(void* exec, void* node, const void* symbol, const void* from,
+                                             std::size_t bytes, std::size_t offset, int direction) {
+  void* to = nullptr;
+  if (const Status s = address_of_symbol(symbol, bytes, offset, to); s != Status::success) return noted(s);
+  return cudaGraphExecMemcpyNodeSetParams1D(exec, node, to, from, bytes, direction);
+}
+
+int cudaGraphExecMemcpyNodeSetParamsFromSymbol(void* exec, void* node, void* to, const void* symbol,
+                                               std::size_t bytes, std::size_t offset, int direction) {
+  void* from = nullptr;
+  if (const Status s = address_of_symbol(symbol, bytes, offset, from); s != Status::success) return noted(s);
+  return cudaGraphExecMemcpyNodeSetParams1D(exec, node, to, from, bytes, direction);
 }
 
 int cudaGraphAddMemsetNode(void** node, void* graph, void* const* after, std::size_t count,
@@ -411,15 +359,65 @@ int cudaGraphAddEmptyNode(void** node, void* graph, void* const* after, std::siz
   return add_plain(GraphNode::Kind::empty, node, graph, after, count, Nothing{});
 }
 
+/// What a node does that records or waits for an event.
+Status event_operation(Machine& m, GraphNode::Kind kind, void* event, Operation& operation) {
+  if (!m.is_event(event)) return Status::invalid_resource_handle;
+  const std::shared_ptr<Event> kept = m.kept(*static_cast<Event*>(event));
+  if (kind == GraphNode::Kind::record_event) {
+    operation = RecordEvent{kept};
+  } else {
+    operation = WaitForEvent{kept};
+  }
+  return Status::success;
+}
+
 int add_event_node(GraphNode::Kind kind, void** node, void* graph, void* const* after, std::size_t count,
                    void* event) {
-  Machine* const m = machine();
-  if (m == nullptr) return noted(Process::instance().why_no_machine());
-  if (!m->is_event(event)) return noted(Status::invalid_resource_handle);
-  const std::shared_ptr<Event> kept = m->kept(*static_cast<Event*>(event));
-  if (kind == GraphNode::Kind::record_event)
-    return add_plain(kind, node, graph, after, count, RecordEvent{kept});
-  return add_plain(kind, node, graph, after, count, WaitForEvent{kept});
+  return add_node(kind, node, graph, after, count, &event,
+                  [kind](Machine& m, void* e, Operation& o) { return event_operation(m, kind, e, o); });
+}
+
+int event_of_node(GraphNode::Kind kind, void* node, void** event) {
+  return with_node_of(kind, node, [&](Machine&, GraphNode& n) {
+    if (event == nullptr) return Status::invalid_value;
+    *event = kind == GraphNode::Kind::record_event ? std::get<RecordEvent>(n.operation).event.get()
+                                                   : std::get<WaitForEvent>(n.operation).event.get();
+    return Status::success;
+  });
+}
+
+int set_event_of_node(GraphNode::Kind kind, void* node, void* event) {
+  return set_node(kind, node, &event,
+                  [kind](Machine& m, void* e, Operation& o) { return event_operation(m, kind, e, o); });
+}
+
+int set_event_of_step(GraphNode::Kind kind, void* exec, void* node, void* event) {
+  return set_step(kind, exec, node, &event,
+                  [kind](Machine& m, void* e, Operation& o) { return event_operation(m, kind, e, o); });
+}
+
+int cudaGraphEventRecordNodeGetEvent(void* node, void** event) {
+  return event_of_node(GraphNode::Kind::record_event, node, event);
+}
+
+int cudaGraphEventRecordNodeSetEvent(void* node, void* event) {
+  return set_event_of_node(GraphNode::Kind::record_event, node, event);
+}
+
+int cudaGraphExecEventRecordNodeSetEvent(void* exec, void* node, void* event) {
+  return set_event_of_step(GraphNode::Kind::record_event, exec, node, event);
+}
+
+int cudaGraphEventWaitNodeGetEvent(void* node, void** event) {
+  return event_of_node(GraphNode::Kind::wait_event, node, event);
+}
+
+int cudaGraphEventWaitNodeSetEvent(void* node, void* event) {
+  return set_event_of_node(GraphNode::Kind::wait_event, node, event);
+}
+
+int cudaGraphExecEventWaitNodeSetEvent(void* exec, void* node, void* event) {
+  return set_event_of_step(GraphNode::Kind::wait_event, exec, node, event);
 }
 
 int cudaGraphAddEventRecordNode(void** node, void* graph, void* const* after, std::size_t count,
@@ -486,15 +484,7 @@ int cudaGraphMemFreeNodeGetParams(void* node, void* pointer) {
 
 int cudaGraphConditionalHandleCreate(unsigned long long* handle, void* graph, unsigned value,
                                      unsigned flags) {
-  constexpr unsigned kAssign = 1;
-  return with_graph(graph, [&](Machine& m, Graph& g) {
-    if (handle == nullptr || flags > kAssign) return Status::invalid_value;
-    std::uint64_t address = 0;
-    const Status s = m.add_condition(g, this_thread().device,
-                                     flags == kAssign ? std::optional(value) : std::nullopt, address);
-    if (s == Status::success) *handle = address;
-    return s;
-  });
+  return add_condition(handle, graph, this_thread().device, value, flags);
 }
 
 int add_conditional_node(void** node, void* graph, void* const* after, std::size_t count,
@@ -563,6 +553,8 @@ int cudaGraphNodeSetParams(void* node, const NodeParameters* p) {
     case GraphNode::Kind::copy: return cudaGraphMemcpyNodeSetParams(node, &p->copy.copy);
     case GraphNode::Kind::fill: return cudaGraphMemsetNodeSetParams(node, &p->fill);
     case GraphNode::Kind::host: return cudaGraphHostNodeSetParams(node, &p->host);
+    case GraphNode::Kind::wait_event: return cudaGraphEventWaitNodeSetEvent(node, p->event);
+    case GraphNode::Kind::record_event: return cudaGraphEventRecordNodeSetEvent(node, p->event);
     default: return refuse(fmt::format("cudaGraphNodeSetParams of kind {}", p->kind));
   }
 }
@@ -575,6 +567,8 @@ int cudaGraphExecNodeSetParams(void* exec, void* node, const NodeParameters* p) 
     case GraphNode::Kind::fill: return cudaGraphExecMemsetNodeSetParams(exec, node, &p->fill);
     case GraphNode::Kind::host: return cudaGraphExecHostNodeSetParams(exec, node, &p->host);
     case GraphNode::Kind::child: return cudaGraphExecChildGraphNodeSetParams(exec, node, p->child.graph);
+    case GraphNode::Kind::wait_event: return cudaGraphExecEventWaitNodeSetEvent(exec, node, p->event);
+    case GraphNode::Kind::record_event: return cudaGraphExecEventRecordNodeSetEvent(exec, node, p->event);
     default: return refuse(fmt::format("cudaGraphExecNodeSetParams of kind {}", p->kind));
   }
 }
@@ -935,6 +929,10 @@ void add_graphs(Functions& f) {
   WARPLINE_ADD(f, cudaGraphMemcpyNodeSetParams1D);
   WARPLINE_ADD(f, cudaGraphExecMemcpyNodeSetParams);
   WARPLINE_ADD(f, cudaGraphExecMemcpyNodeSetParams1D);
+  WARPLINE_ADD(f, cudaGraphMemcpyNodeSetParamsToSymbol);
+  WARPLINE_ADD(f, cudaGraphMemcpyNodeSetParamsFromSymbol);
+  WARPLINE_ADD(f, cudaGraphExecMemcpyNodeSetParamsToSymbol);
+  WARPLINE_ADD(f, cudaGraphExecMemcpyNodeSetParamsFromSymbol);
   WARPLINE_ADD(f, cudaGraphAddMemsetNode);
   WARPLINE_ADD(f, cudaGraphMemsetNodeGetParams);
   WARPLINE_ADD(f, cudaGraphMemsetNodeSetParams);
@@ -948,6 +946,12 @@ void add_graphs(Functions& f) {
   WARPLINE_ADD(f, cudaGraphAddEmptyNode);
   WARPLINE_ADD(f, cudaGraphAddEventRecordNode);
   WARPLINE_ADD(f, cudaGraphAddEventWaitNode);
+  WARPLINE_ADD(f, cudaGraphEventRecordNodeGetEvent);
+  WARPLINE_ADD(f, cudaGraphEventRecordNodeSetEvent);
+  WARPLINE_ADD(f, cudaGraphExecEventRecordNodeSetEvent);
+  WARPLINE_ADD(f, cudaGraphEventWaitNodeGetEvent);
+  WARPLINE_ADD(f, cudaGraphEventWaitNodeSetEvent);
+  WARPLINE_ADD(f, cudaGraphExecEventWaitNodeSetEvent);
   WARPLINE_ADD(f, cudaGraphAddMemAllocNode);
   WARPLINE_ADD(f, cudaGraphMemAllocNodeGetParams);
   WARPLINE_ADD(f, cudaGraphAddMemFreeNode);

@@ -47,31 +47,6 @@ Status check_managed(Machine& m, const void* pointer, std::size_t bytes) {
   return Status::success;
 }
 
-Status check_location(Machine& m, MemoryLocation location) {
-  return location.type != kOfDevice || (location.id >= 0 && static_cast<unsigned>(location.id) < m.devices())
-             ? Status::success
-             : Status::invalid_device;
-}
-
-// Managed memory stays where it is: neither calls have anything to move.
-int cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, MemoryLocation location, unsigned flags,
-                         void* stream) {
-  return with_stream(stream, [&](Machine& m, Stream&) {
-    if (flags != 0) return Status::invalid_value;
-    const Status s = check_managed(m, pointer, bytes);
-    return s == Status::success ? check_location(m, location) : s;
-  });
-}
-
-int cudaMemAdvise(const void* pointer, std::size_t bytes, int advice, MemoryLocation location) {
-  constexpr int kFirst = 1, kLast = 6;
-  return with_machine([&](Machine& m) {
-    if (advice < kFirst || advice > kLast) return Status::invalid_value;
-    const Status s = check_managed(m, pointer, bytes);
-    return s == Status::success ? check_location(m, location) : s;
-  });
-}
-
 int cudaStreamAttachMemAsync(void* stream, void* pointer, std::size_t, unsigned flags) {
   return with_stream(stream, [&](Machine& m, Stream&) {
     if (flags != 1 && flags != 2 && flags != 4) return Status::invalid_value;
@@ -267,8 +242,6 @@ void add_memory(Functions& f) {
   WARPLINE_ADD(f, cudaHostAlloc);
   WARPLINE_ADD(f, cudaHostRegister);
   WARPLINE_ADD(f, cudaHostUnregister);
-  WARPLINE_ADD(f, cudaMemPrefetchAsync);
-  WARPLINE_ADD(f, cudaMemAdvise);
   WARPLINE_ADD(f, cudaStreamAttachMemAsync);
   WARPLINE_ADD(f, cudaMallocPitch);
   WARPLINE_ADD(f, cudaFree);

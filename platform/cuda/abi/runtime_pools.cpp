@@ -1,4 +1,5 @@
 #include "platform/cuda/abi/runtime_calls.h"
+#include "platform/cuda/shortcomings.h"
 
 namespace warpline::cuda::runtime {
 namespace {
@@ -139,6 +140,46 @@ int cudaMemPoolGetAccess(int* flags, void* pool, const MemoryLocation* location)
   });
 }
 
+/// Calls `f` with the GPU that a place and a kind of memory mean: what pools there are is a GPU's own memory.
+template <class F>
+int with_place(const MemoryLocation* location, int type, F&& f) {
+  constexpr int kPinned = 1, kManaged = 2;
+  return with_machine([&](Machine& m) {
+    if (location == nullptr || (type != kPinned && type != kManaged)) return Status::invalid_value;
+    if (type == kManaged || location->type != kOfDevice) {
+      const char* const what = "pools of managed memory, and of the host's";
+      Shortcomings::instance().note(what, std::string(what) + ", are not modelled");
+      return Status::not_supported;
+    }
+    if (location->id < 0 || static_cast<unsigned>(location->id) >= m.devices()) return Status::invalid_value;
+    return f(m, static_cast<unsigned>(location->id));
+  });
+}
+
+int cudaMemGetDefaultMemPool(void** pool, const MemoryLocation* location, int type) {
+  return with_place(location, type, [&](Machine& m, unsigned device) {
+    if (pool == nullptr) return Status::invalid_value;
+    *pool = &m.default_pool(device);
+    return Status::success;
+  });
+}
+
+int cudaMemGetMemPool(void** pool, const MemoryLocation* location, int type) {
+  return with_place(location, type, [&](Machine& m, unsigned device) {
+    if (pool == nullptr) return Status::invalid_value;
+    *pool = &m.pool_of(device);
+    return Status::success;
+  });
+}
+
+int cudaMemSetMemPool(const MemoryLocation* location, int type, void* pool) {
+  return with_place(location, type, [&](Machine& m, unsigned device) {
+    if (!m.is_pool(pool) || static_cast<Pool*>(pool)->device != device) return Status::invalid_value;
+    m.set_pool(device, *static_cast<Pool*>(pool));
+    return Status::success;
+  });
+}
+
 }  // namespace
 
 void add_pools(Functions& f) {
@@ -148,6 +189,9 @@ void add_pools(Functions& f) {
   WARPLINE_ADD(f, cudaDeviceGetDefaultMemPool);
   WARPLINE_ADD(f, cudaDeviceGetMemPool);
   WARPLINE_ADD(f, cudaDeviceSetMemPool);
+  WARPLINE_ADD(f, cudaMemGetDefaultMemPool);
+  WARPLINE_ADD(f, cudaMemGetMemPool);
+  WARPLINE_ADD(f, cudaMemSetMemPool);
   WARPLINE_ADD(f, cudaMemPoolCreate);
   WARPLINE_ADD(f, cudaMemPoolDestroy);
   WARPLINE_ADD(f, cudaMemPoolSetAttribute);

@@ -35,9 +35,13 @@ int cudaStreamQuery(void* stream) {
   return with_stream(stream, [](Machine& m, Stream& s) { return m.query(s); });
 }
 
-int cudaStreamWaitEvent(void* stream, void* event, unsigned) {
+constexpr unsigned kExternal = 1;  // cudaEventRecordExternal, cudaEventWaitExternal
+
+int cudaStreamWaitEvent(void* stream, void* event, unsigned flags) {
+  if (flags > kExternal) return noted(Status::invalid_value);
   return with_stream(stream, [&](Machine& m, Stream& s) {
-    return m.is_event(event) ? m.wait_for(*static_cast<Event*>(event), s) : Status::invalid_resource_handle;
+    return m.is_event(event) ? m.wait_for(*static_cast<Event*>(event), s, flags == kExternal)
+                             : Status::invalid_resource_handle;
   });
 }
 
@@ -158,15 +162,16 @@ int cudaEventDestroy(void* event) {
   });
 }
 
-int cudaEventRecord(void* event, void* stream) {
+int cudaEventRecordWithFlags(void* event, void* stream, unsigned flags) {
+  if (flags > kExternal) return noted(Status::invalid_value);
   return with_event(event, [&](Machine& m, Event& e) {
     Stream* const s = stream_of(m, stream);
-    return s == nullptr ? Status::invalid_resource_handle : m.record(e, *s);
+    return s == nullptr ? Status::invalid_resource_handle : m.record(e, *s, flags == kExternal);
   });
 }
 
-int cudaEventRecordWithFlags(void* event, void* stream, unsigned) {
-  return cudaEventRecord(event, stream);
+int cudaEventRecord(void* event, void* stream) {
+  return cudaEventRecordWithFlags(event, stream, 0);
 }
 
 int cudaEventQuery(void* event) {

@@ -114,21 +114,23 @@ static_assert(sizeof(ConditionalNodeParameters) == 24);
 
 /// `cudaGraphNodeParams`.
 struct NodeParameters {
+  struct Copy {
+    std::int32_t reserved[4];
+    CopyParameters copy;
+  };
+  struct Child {
+    void* graph;
+    std::int32_t is_moved;
+  };
   std::int32_t kind = 0;
   std::int32_t reserved[3] = {};
   union {
     std::int64_t words[29] = {};
     KernelNodeParameters kernel;
-    struct {
-      std::int32_t reserved[4];
-      CopyParameters copy;
-    } copy;
+    Copy copy;
     FillNodeParameters fill;
     HostNodeParameters host;
-    struct {
-      void* graph;
-      std::int32_t is_moved;
-    } child;
+    Child child;
     void* event;
     AllocationNodeParameters allocate;
     void* free;

@@ -164,7 +164,8 @@ class PtxModule final : public programs::Module {
   void describe_variables() {
     for (const VariableDecl& v : decl_.variables) {
       if (v.is_extern || (v.space != Space::global && v.space != Space::constant)) continue;
-      variables_.push_back({v.name, v.space, v.alignment, v.type, v.initial, false, v.unsupported});
+      variables_.push_back(
+          {v.name, v.space, v.alignment, v.type, v.initial, false, v.managed, v.unsupported});
     }
   }
 

@@ -69,6 +69,7 @@ class VariableReader {
     pattern.space = *space;
     tokens_.take();
     declarator(pattern);
+    for (std::size_t n = before; n < dated_.size(); ++n) pattern.managed |= dated_[n].is(".managed");
     if (space != Space::global)
       for (std::size_t n = before; n < dated_.size(); ++n)
         if (dated_[n].is(".managed") || dated_[n].is(".unified"))
@@ -123,7 +124,6 @@ class VariableReader {
           tokens_.fail(t, "unknown attribute " + quoted(t.text),
                        suggestion(t.text, {".managed", ".unified"}));
         }
-        // The host's accesses are those of a variable that is not managed: launch files make them.
         dated_.push_back(t);
       } while (tokens_.accept(','));
       tokens_.expect(')', "after the attributes");

@@ -44,6 +44,7 @@ struct VariableDecl {
   std::uint64_t alignment = 1;   ///< bytes
   std::uint64_t bytes = 0;       ///< whole size; 0 for dynamically sized shared memory
   bool is_extern = false;
+  bool managed = false;       ///< the host has it, too
   bool is_reference = false;  ///< .texref, .samplerref or .surfref
   std::string unsupported;    ///< why what names it cannot be run, though it is lawful; empty: it can
   std::vector<std::uint8_t> initial;

@@ -1,6 +1,7 @@
 // exec: --gpu h100 | nvcc: -arch=sm_90
 // Blocks of a cluster read each other's shared memory; a second grid begins before the first ends.
 #include <cooperative_groups.h>
+#include <cuda.h>
 
 #include "check.h"
 
@@ -57,5 +58,31 @@ int main() {
   CHECK(cudaStreamSynchronize(stream));
   CHECK(cudaMemcpy(host, sums, 256 * sizeof(int), cudaMemcpyDeviceToHost));
   for (int t = 0; t < 256; ++t) EXPECT(host[t] == t + 1);
+  // How many clusters fit, by both APIs.
+  int clusters = 0, by_driver = 0, largest = 0;
+  config.gridDim = dim3(8);
+  config.blockDim = dim3(64);
+  config.numAttrs = 1;
+  config.attrs = &attribute;
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = 4;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  CHECK(cudaOccupancyMaxActiveClusters(&clusters, exchange, &config));
+  CUlaunchConfig same = {};
+  same.gridDimX = same.gridDimY = same.gridDimZ = same.blockDimY = same.blockDimZ = 1;
+  same.blockDimX = 64;
+  same.attrs = reinterpret_cast<CUlaunchAttribute*>(&attribute);
+  same.numAttrs = 1;
+  decltype(&cuOccupancyMaxActiveClusters) active = nullptr;
+  decltype(&cuOccupancyMaxPotentialClusterSize) size_of = nullptr;
+  cudaDriverEntryPointQueryResult told;
+  CHECK(cudaGetDriverEntryPointByVersion("cuOccupancyMaxActiveClusters", reinterpret_cast<void**>(&active), 12000,
+                                         cudaEnableDefault, &told));
+  CHECK(cudaGetDriverEntryPointByVersion("cuOccupancyMaxPotentialClusterSize", reinterpret_cast<void**>(&size_of),
+                                         12000, cudaEnableDefault, &told));
+  cudaFunction_t function;
+  CHECK(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(exchange)));
+  EXPECT(active(&by_driver, function, &same) == CUDA_SUCCESS && by_driver == clusters && clusters > 0);
+  EXPECT(size_of(&largest, function, &same) == CUDA_SUCCESS && largest == 8);
   return verdict();
 }

@@ -83,6 +83,38 @@ int main() {
   CUdeviceptr more;
   CHECK(allocate(&more, 64));
   CHECK_RUNTIME(cudaFree(reinterpret_cast<void*>(more)));
+  // Modules as libraries of the runtime, which launches their kernels.
+  static const char text[] =
+      ".version 7.0\n.target sm_70\n.address_size 64\n"
+      ".visible .global .align 4 .b32 table[2] = {3, 4};\n"
+      ".visible .global .attribute(.managed) .align 4 .b32 shared = 8;\n"
+      ".visible .entry put(.param .u64 to) {\n"
+      ".reg .b32 %r<3>; .reg .b64 %d;\n"
+      "ld.global.u32 %r1, [table+4]; ld.global.u32 %r2, [shared]; add.u32 %r1, %r1, %r2;\n"
+      "ld.param.u64 %d, [to]; st.global.u32 [%d], %r1; st.global.u32 [shared], 70; ret; }\n";
+  cudaLibrary_t library;
+  cudaKernel_t put, listed;
+  CHECK_RUNTIME(cudaLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  unsigned kernels = 0;
+  CHECK_RUNTIME(cudaLibraryGetKernelCount(&kernels, library));
+  CHECK_RUNTIME(cudaLibraryEnumerateKernels(&listed, 1, library));
+  CHECK_RUNTIME(cudaLibraryGetKernel(&put, library, "put"));
+  EXPECT(kernels == 1 && put == listed);
+  EXPECT(cudaLibraryGetKernel(&listed, library, "none") == cudaErrorSymbolNotFound);
+  EXPECT(cudaGetLastError() == cudaErrorSymbolNotFound);
+  CHECK_RUNTIME(cudaLibraryGetGlobal(&variable, &bytes, library, "table"));
+  EXPECT(bytes == 8);
+  int* shared = nullptr;
+  CHECK_RUNTIME(cudaLibraryGetManaged(reinterpret_cast<void**>(&shared), &bytes, library, "shared"));
+  EXPECT(bytes == 4 && *shared == 8);
+  EXPECT(cudaLibraryGetManaged(&variable, &bytes, library, "table") == cudaErrorSymbolNotFound);
+  *shared = 9;
+  void* of_put[] = {&values};
+  CHECK_RUNTIME(cudaLaunchKernel(reinterpret_cast<void*>(put), dim3(1), dim3(1), of_put, 0, stream));
+  CHECK_RUNTIME(cudaStreamSynchronize(stream));
+  CHECK_RUNTIME(cudaMemcpy(found.data(), values, sizeof(int), cudaMemcpyDeviceToHost));
+  EXPECT(found[0] == 4 + 9 && *shared == 70);
+  CHECK_RUNTIME(cudaLibraryUnload(library));
   CHECK(cuEventDestroy(event));
   CHECK(cuStreamDestroy(stream));
   CHECK(cuMemFree(address));

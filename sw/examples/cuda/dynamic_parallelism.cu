@@ -20,6 +20,47 @@ __global__ void move(int* values, int* copy) {
   cudaMemcpy2DAsync(copy + 32, 8, values + 32, 16, 8, 8, cudaMemcpyDeviceToDevice, nullptr);
 }
 
+// What a kernel can ask of its GPU and of kernels.
+__global__ void ask(int* answers) {
+  int value = 0;
+  std::size_t limit = 0;
+  cudaFuncCache preference;
+  cudaFuncAttributes attributes;
+  answers[0] = cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 0);
+  answers[1] = value;
+  answers[2] = cudaDeviceGetLimit(&limit, cudaLimitDevRuntimePendingLaunchCount);
+  answers[3] = static_cast<int>(limit);
+  answers[4] = cudaDeviceGetCacheConfig(&preference);
+  answers[5] = cudaFuncGetAttributes(&attributes, leaf);
+  answers[6] = attributes.numRegs;
+  answers[7] = attributes.maxDynamicSharedSizeBytes;
+  answers[8] = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&value, leaf, 96, 0);
+  answers[9] = value;
+  answers[10] = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&value, leaf, 64, 20000, 0);
+  answers[11] = value;
+  answers[12] = cudaDeviceGetAttribute(&value, cudaDeviceAttr(999), 0);
+  answers[13] = cudaFuncGetAttributes(&attributes, static_cast<const void*>(answers));
+  answers[14] = cudaRuntimeGetVersion(&value);
+  answers[15] = value;
+}
+
+void asks(int* answers) {
+  int sms = 0, version = 0, blocks[2];
+  cudaFuncAttributes attributes;
+  CHECK(cudaDeviceSetLimit(cudaLimitDevRuntimePendingLaunchCount, 3000));
+  CHECK(cudaFuncSetAttribute(leaf, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
+  CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+  CHECK(cudaFuncGetAttributes(&attributes, leaf));
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks[0], leaf, 96, 0));
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks[1], leaf, 64, 20000));
+  CHECK(cudaRuntimeGetVersion(&version));
+  ask<<<1, 1>>>(answers);
+  CHECK(cudaDeviceSynchronize());
+  const int expected[] = {0, sms, 0, 3000, 0, 0, attributes.numRegs, 60000, 0, blocks[0], 0, blocks[1],
+                          cudaErrorInvalidValue, cudaErrorInvalidDeviceFunction, 0, version};
+  for (int i = 0; i < 16; ++i) EXPECT(answers[i] == expected[i], "answer %d: %d, not %d", i, answers[i], expected[i]);
+}
+
 int main() {
   int* values = nullptr;
   CHECK(cudaMallocManaged(&values, 128 * sizeof(int)));
@@ -35,5 +76,6 @@ int main() {
   for (int i = 0; i < 32; ++i) EXPECT(copy[i] == i);
   for (int i = 0; i < 16; ++i) EXPECT(values[i] == 0x01010101);
   for (int i = 0; i < 16; ++i) EXPECT(copy[32 + i] == 64 + i / 2 * 4 + i % 2);
+  asks(copy);
   return verdict();
 }

@@ -6,6 +6,8 @@ __global__ void add(int* values, int n, int what) {
   if (i < n) values[i] += what;
 }
 
+__device__ int first_value, second_value;
+
 static int calls = 0;
 
 int main() {
@@ -94,6 +96,63 @@ int main() {
   none_of_it.poolProps.location.type = cudaMemLocationTypeDevice;
   EXPECT(cudaGraphAddMemAllocNode(&last, timed, nullptr, 0, &none_of_it) == cudaErrorInvalidValue);
   (void)cudaGetLastError();
+
+  // Events that a capture is told to keep are nodes, too; the graph does not wait for them to be captured.
+  cudaGraph_t kept;
+  cudaEvent_t outside;
+  CHECK(cudaEventCreate(&outside));
+  CHECK(cudaEventRecord(outside, stream));
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaStreamWaitEvent(stream, outside, cudaEventWaitExternal));
+  add<<<2, 256, 0, stream>>>(device, kValues, 1);
+  CHECK(cudaEventRecordWithFlags(behind, stream, cudaEventRecordExternal));
+  CHECK(cudaStreamEndCapture(stream, &kept));
+  cudaGraphNode_t nodes[3];
+  std::size_t count = 3;
+  CHECK(cudaGraphGetNodes(kept, nodes, &count));
+  EXPECT(count == 3);
+  CHECK(cudaGraphNodeGetType(nodes[0], &type));
+  EXPECT(type == cudaGraphNodeTypeWaitEvent);
+  cudaEvent_t waited;
+  CHECK(cudaGraphEventWaitNodeGetEvent(nodes[0], &waited));
+  EXPECT(waited == outside);
+  CHECK(cudaGraphNodeGetType(nodes[2], &type));
+  EXPECT(type == cudaGraphNodeTypeEventRecord);
+  CHECK(cudaGraphInstantiate(&timing, kept, 0));
+  CHECK(cudaGraphExecEventWaitNodeSetEvent(timing, nodes[0], before));
+  CHECK(cudaGraphLaunch(timing, stream));
+  CHECK(cudaEventSynchronize(behind));
+  CHECK(cudaEventElapsedTime(&ms, outside, behind));
+  EXPECT(ms > 0, "%f ms", ms);
+  EXPECT(cudaStreamWaitEvent(stream, outside, cudaEventWaitExternal) == cudaErrorInvalidValue);
+  (void)cudaGetLastError();
+  CHECK(cudaGraphExecDestroy(timing));
+
+  // Copies to and from variables, before and after the graph is instantiated.
+  cudaGraph_t symbols;
+  cudaGraphNode_t into, out_of;
+  int seven = 7, eight = 8, got[2] = {};
+  CHECK(cudaGraphCreate(&symbols, 0));
+  CHECK(cudaGraphAddMemcpyNodeToSymbol(&into, symbols, nullptr, 0, first_value, &seven, sizeof(int), 0,
+                                       cudaMemcpyHostToDevice));
+  CHECK(cudaGraphAddMemcpyNodeFromSymbol(&out_of, symbols, &into, 1, got, first_value, sizeof(int), 0,
+                                         cudaMemcpyDeviceToHost));
+  CHECK(cudaGraphMemcpyNodeSetParamsToSymbol(into, second_value, &seven, sizeof(int), 0, cudaMemcpyHostToDevice));
+  CHECK(cudaGraphMemcpyNodeSetParamsFromSymbol(out_of, got, second_value, sizeof(int), 0, cudaMemcpyDeviceToHost));
+  CHECK(cudaGraphInstantiate(&timing, symbols, 0));
+  CHECK(cudaGraphLaunch(timing, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  CHECK(cudaGraphExecMemcpyNodeSetParamsToSymbol(timing, into, first_value, &eight, sizeof(int), 0,
+                                                 cudaMemcpyHostToDevice));
+  CHECK(cudaGraphExecMemcpyNodeSetParamsFromSymbol(timing, out_of, got + 1, first_value, sizeof(int), 0,
+                                                   cudaMemcpyDeviceToHost));
+  CHECK(cudaGraphLaunch(timing, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  EXPECT(got[0] == 7 && got[1] == 8, "%d, %d", got[0], got[1]);
+  EXPECT(cudaGraphMemcpyNodeSetParamsToSymbol(into, first_value, &seven, sizeof(int), 4, cudaMemcpyHostToDevice) ==
+         cudaErrorInvalidValue);
+  (void)cudaGetLastError();
+  CHECK(cudaGraphExecDestroy(timing));
 
   // Nodes that wait for each other make no graph.
   CHECK(cudaGraphAddDependencies(graph, &called, &filled, nullptr, 1));

@@ -33,6 +33,52 @@ int main() {
   CHECK(cudaPointerGetAttributes(&attributes, values + 1));
   EXPECT(attributes.type == cudaMemoryTypeManaged && attributes.devicePointer == values + 1 &&
          attributes.hostPointer == values + 1);
+  // What was advised is told of ranges, page by page.
+  constexpr std::size_t kPage = 4096;
+  char* range = nullptr;
+  CHECK(cudaMallocManaged(&range, 5 * kPage));
+  char* const pages = range + (kPage - reinterpret_cast<std::size_t>(range) % kPage) % kPage;
+  cudaMemLocation gpu = {}, host = {};
+  gpu.type = cudaMemLocationTypeDevice;
+  host.type = cudaMemLocationTypeHost;
+  const auto of_range = [&](cudaMemRangeAttribute attribute, std::size_t first, std::size_t count) {
+    int value = -9;
+    CHECK(cudaMemRangeGetAttribute(&value, sizeof value, attribute, pages + first * kPage, count * kPage));
+    return value;
+  };
+  CHECK(cudaMemAdvise(pages, 2 * kPage, cudaMemAdviseSetReadMostly, gpu));
+  CHECK(cudaMemAdvise(pages, 4 * kPage, cudaMemAdviseSetPreferredLocation, gpu));
+  CHECK(cudaMemAdvise(pages + 3 * kPage, kPage, cudaMemAdviseSetPreferredLocation, host));
+  CHECK(cudaMemAdvise(pages, 4 * kPage, cudaMemAdviseSetAccessedBy, gpu));
+  CHECK(cudaMemAdvise(pages, 1, cudaMemAdviseSetAccessedBy, host));
+  EXPECT(of_range(cudaMemRangeAttributeReadMostly, 0, 2) == 1);
+  EXPECT(of_range(cudaMemRangeAttributeReadMostly, 1, 2) == 0);
+  EXPECT(of_range(cudaMemRangeAttributePreferredLocation, 0, 3) == 0);
+  EXPECT(of_range(cudaMemRangeAttributePreferredLocation, 3, 1) == cudaCpuDeviceId);
+  EXPECT(of_range(cudaMemRangeAttributePreferredLocation, 2, 2) == cudaInvalidDeviceId);
+  EXPECT(of_range(cudaMemRangeAttributePreferredLocationType, 3, 1) == cudaMemLocationTypeHost);
+  EXPECT(of_range(cudaMemRangeAttributeLastPrefetchLocation, 0, 4) == cudaInvalidDeviceId);
+  CHECK(cudaMemPrefetchAsync(pages, 4 * kPage, gpu, 0, nullptr));
+  CHECK(cudaMemPrefetchAsync(pages, kPage, host, 0, nullptr));
+  int last = 0, who[3] = {};
+  void* data[] = {&last, who};
+  std::size_t sizes[] = {sizeof last, sizeof who};
+  cudaMemRangeAttribute which[] = {cudaMemRangeAttributeLastPrefetchLocation, cudaMemRangeAttributeAccessedBy};
+  CHECK(cudaMemRangeGetAttributes(data, sizes, which, 2, pages, kPage));
+  EXPECT(last == cudaCpuDeviceId && who[0] == cudaCpuDeviceId && who[1] == 0 && who[2] == cudaInvalidDeviceId);
+  CHECK(cudaMemRangeGetAttributes(data, sizes, which, 2, pages + kPage, 3 * kPage));
+  EXPECT(last == 0 && who[0] == 0 && who[1] == cudaInvalidDeviceId);
+  void* parts[] = {pages, pages + 2 * kPage, pages + 3 * kPage};
+  std::size_t bytes[] = {kPage, kPage, kPage}, first[] = {0, 1};
+  cudaMemLocation there[] = {gpu, host};
+  CHECK(cudaMemPrefetchBatchAsync(parts, bytes, 3, there, first, 2, 0, nullptr));
+  EXPECT(of_range(cudaMemRangeAttributeLastPrefetchLocation, 0, 2) == 0);
+  EXPECT(of_range(cudaMemRangeAttributeLastPrefetchLocation, 2, 2) == cudaCpuDeviceId);
+  CHECK(cudaMemDiscardBatchAsync(parts, bytes, 3, 0, nullptr));
+  EXPECT(cudaMemRangeGetAttribute(&last, 8, which[0], pages, kPage) == cudaErrorInvalidValue);
+  EXPECT(cudaMemRangeGetAttribute(&last, 4, which[0], pages, 6 * kPage) == cudaErrorInvalidValue);
+  (void)cudaGetLastError();
+  CHECK(cudaFree(range));
   // Host and kernel count together.
   unsigned* shared = nullptr;
   CHECK(cudaMallocManaged(&shared, sizeof(unsigned)));

@@ -180,6 +180,66 @@ void rows() {
   CHECK(cudaFreeArray(b));
 }
 
+/// Many copies by one call, of memory and of slices.
+void batches() {
+  int *device = nullptr, *host = nullptr;
+  CHECK(cudaMalloc(&device, 4 * sizeof(int)));
+  CHECK(cudaMallocHost(&host, 8 * sizeof(int)));
+  for (int i = 0; i < 8; ++i) host[i] = i + 1;
+  cudaStream_t stream;
+  CHECK(cudaStreamCreate(&stream));
+  void* to[] = {device, device + 2};
+  const void* from[] = {host + 2, host};
+  std::size_t sizes[] = {8, 8}, first[] = {0, 1};
+  cudaMemcpyAttributes attributes[2] = {};
+  attributes[0].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  attributes[1].srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+  CHECK(cudaMemcpyBatchAsync(to, from, sizes, 2, attributes, first, 2, stream));
+  CHECK(cudaMemcpyAsync(host + 4, device, 16, cudaMemcpyDeviceToHost, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  EXPECT(host[4] == 3 && host[5] == 4 && host[6] == 1 && host[7] == 2, "a batch");
+  first[1] = 0;
+  EXPECT(cudaMemcpyBatchAsync(to, from, sizes, 2, attributes, first, 2, stream) == cudaErrorInvalidValue, "attributes in no order");
+  first[1] = 1;
+  attributes[0].srcAccessOrder = cudaMemcpySrcAccessOrderInvalid;
+  EXPECT(cudaMemcpyBatchAsync(to, from, sizes, 2, attributes, first, 2, stream) == cudaErrorInvalidValue, "no order of sources");
+  (void)cudaGetLastError();
+
+  std::vector<int> volume_of_host = volume(), back(4 * 3 * 2, -1);
+  cudaArray_t array = new_array();
+  cudaMemcpy3DBatchOp op[2] = {};
+  op[0].src.type = cudaMemcpyOperandTypePointer;
+  op[0].src.op.ptr.ptr = volume_of_host.data();
+  op[0].dst.type = cudaMemcpyOperandTypeArray;
+  op[0].dst.op.array.array = array;
+  op[0].extent = make_cudaExtent(kWidth, kHeight, kDepth);
+  op[0].srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  CHECK(cudaMemcpy3DBatchAsync(1, op, 0, stream));
+  op[0].src = {};
+  op[0].src.type = cudaMemcpyOperandTypeArray;
+  op[0].src.op.array.array = array;
+  op[0].src.op.array.offset = {2, 1, 3};
+  op[0].dst = {};
+  op[0].dst.type = cudaMemcpyOperandTypePointer;
+  op[0].dst.op.ptr.ptr = back.data();
+  op[0].dst.op.ptr.rowLength = 4;  // of which three are written
+  op[0].dst.op.ptr.layerHeight = 3;
+  op[0].extent = make_cudaExtent(3, 2, 2);
+  CHECK(cudaMemcpy3DBatchAsync(1, op, 0, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  for (int i = 0; i < 24; ++i) {
+    const int x = i % 4, y = i / 4 % 3, z = i / 12;
+    EXPECT(back[i] == (x < 3 && y < 2 ? at(2 + x, 1 + y, 3 + z) : -1), "of a batch (%d, %d, %d): %d", x, y, z, back[i]);
+  }
+  op[0].dst.op.ptr.rowLength = 2;
+  EXPECT(cudaMemcpy3DBatchAsync(1, op, 0, stream) == cudaErrorInvalidValue, "rows that are too short");
+  (void)cudaGetLastError();
+  CHECK(cudaStreamDestroy(stream));
+  CHECK(cudaFreeArray(array));
+  CHECK(cudaFreeHost(host));
+  CHECK(cudaFree(device));
+}
+
 void filled() {
   cudaPitchedPtr memory{};
   const cudaExtent bytes = make_cudaExtent(kWidth * sizeof(int), kHeight, kDepth);
@@ -222,6 +282,7 @@ int main() {
   whole();
   part();
   rows();
+  batches();
   filled();
   between_devices();
   return verdict();

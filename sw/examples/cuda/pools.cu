@@ -15,6 +15,17 @@ int main() {
   CHECK(cudaStreamCreate(&stream));
   cudaMemPool_t pool;
   CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  cudaMemLocation gpu = {};
+  gpu.type = cudaMemLocationTypeDevice;
+  cudaMemPool_t by_place = nullptr;
+  CHECK(cudaMemGetDefaultMemPool(&by_place, &gpu, cudaMemAllocationTypePinned));
+  EXPECT(by_place == pool);
+  CHECK(cudaMemSetMemPool(&gpu, cudaMemAllocationTypePinned, pool));
+  CHECK(cudaMemGetMemPool(&by_place, &gpu, cudaMemAllocationTypePinned));
+  EXPECT(by_place == pool);
+  gpu.id = 5;
+  EXPECT(cudaMemGetMemPool(&by_place, &gpu, cudaMemAllocationTypePinned) == cudaErrorInvalidValue);
+  (void)cudaGetLastError();
   unsigned long long threshold = ~0ULL;
   CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
   threshold = 0;

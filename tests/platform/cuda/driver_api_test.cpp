@@ -667,6 +667,189 @@ TEST(LinkedFatBinary, DamagedOnesAreNone) {
   }
 }
 
+TEST_F(DriverApi, GraphsAreMadeByHandAndChanged) {
+  void* const context = begin();
+  void *function = nullptr, *graph = nullptr, *exec = nullptr, *stream = nullptr;
+  void *fill_node = nullptr, *kernel_node = nullptr, *copy_node = nullptr;
+  ASSERT_EQ(call("cuModuleGetFunction", &function, module(), "scale"), Status::success);
+  const std::uint64_t values = memory(64);
+  ASSERT_EQ(call("cuGraphCreate", &graph, 0U), Status::success);
+  const FillNodeParameters fill{reinterpret_cast<void*>(values), 0, 9, 4, 16, 1};
+  ASSERT_EQ(call("cuGraphAddMemsetNode", &fill_node, graph, static_cast<void**>(nullptr), std::size_t{0},
+                 &fill, context),
+            Status::success);
+  std::uint16_t add = 1;
+  std::uint32_t by = 2;
+  std::uint64_t to = values;
+  void* arguments[] = {&to, &add, &by};
+  DriverKernelNodeParameters kernel;
+  kernel.plain.block.x = 8;
+  kernel.plain.arguments = arguments;
+  EXPECT_EQ(call("cuGraphAddKernelNode_v2", &kernel_node, graph, &fill_node, std::size_t{1}, &kernel),
+            Status::invalid_resource_handle)
+      << "neither a function nor a kernel";
+  kernel.kernel = function;
+  ASSERT_EQ(call("cuGraphAddKernelNode_v2", &kernel_node, graph, &fill_node, std::size_t{1}, &kernel),
+            Status::success);
+  std::array<std::uint32_t, 16> found{};
+  Copy3d copy{};
+  copy.from.type = MemoryType::device;
+  copy.from.device = values;
+  copy.to.type = MemoryType::host;
+  copy.to.host = reinterpret_cast<std::uintptr_t>(found.data());
+  copy.width_bytes = 64;
+  copy.height = copy.depth = 1;
+  ASSERT_EQ(call("cuGraphAddMemcpyNode", &copy_node, graph, &kernel_node, std::size_t{1}, &copy, context),
+            Status::success);
+  KernelNodeParameters seen;
+  ASSERT_EQ(call("cuGraphKernelNodeGetParams", kernel_node, &seen), Status::success);
+  EXPECT_EQ(seen.function, function);
+  EXPECT_EQ(*static_cast<std::uint32_t*>(seen.arguments[2]), 2U);
+
+  std::atomic<int> destroyed{0};
+  void* object = nullptr;
+  const auto destroy = +[](void* counter) { ++*static_cast<std::atomic<int>*>(counter); };
+  EXPECT_EQ(call("cuUserObjectCreate", &object, static_cast<void*>(&destroyed), destroy, 1U, 0U),
+            Status::invalid_value);
+  ASSERT_EQ(call("cuUserObjectCreate", &object, static_cast<void*>(&destroyed), destroy, 1U, 1U),
+            Status::success);
+  ASSERT_EQ(call("cuGraphRetainUserObject", graph, object, 1U, 1U), Status::success);
+  EXPECT_EQ(call("cuGraphRetainUserObject", graph, object, 1U, 1U), Status::invalid_value)
+      << "the program has none any more";
+
+  ASSERT_EQ(call("cuStreamCreate", &stream, 1U), Status::success);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, 0ULL), Status::success);
+  ASSERT_EQ(call("cuGraphLaunch", exec, stream), Status::success);
+  ASSERT_EQ(call("cuStreamSynchronize", stream), Status::success);
+  for (unsigned i = 0; i < 16; ++i) EXPECT_EQ(found[i], i < 8 ? i * 2 * 3 + 1 : 9U) << i;
+  add = 5;
+  ASSERT_EQ(call("cuGraphExecKernelNodeSetParams_v2", exec, kernel_node, &kernel), Status::success);
+  ASSERT_EQ(call("cuGraphDestroy", graph), Status::success);
+  EXPECT_EQ(destroyed, 0);
+  ASSERT_EQ(call("cuGraphLaunch", exec, stream), Status::success);
+  ASSERT_EQ(call("cuStreamSynchronize", stream), Status::success);
+  EXPECT_EQ(found[1], 11U);
+  ASSERT_EQ(call("cuGraphExecDestroy", exec), Status::success);
+  // A launch may hold it a little longer than the wait for it.
+  while (destroyed == 0) std::this_thread::yield();
+  EXPECT_EQ(call("cuUserObjectRetain", object, 1U), Status::invalid_value) << "it is gone";
+}
+
+TEST_F(DriverApi, LaunchesAreGivenPieceByPiece) {
+  begin();
+  void* function = nullptr;
+  ASSERT_EQ(call("cuModuleGetFunction", &function, module(), "scale"), Status::success);
+  std::uint64_t values = memory(64);
+  std::uint16_t add = 4;
+  EXPECT_EQ(call("cuLaunch", function), Status::invalid_value) << "of no shape";
+  EXPECT_EQ(call("cuFuncSetBlockShape", function, 0, 1, 1), Status::invalid_value);
+  ASSERT_EQ(call("cuFuncSetBlockShape", function, 4, 1, 1), Status::success);
+  ASSERT_EQ(call("cuParamSetv", function, 0, static_cast<const void*>(&values), 8U), Status::success);
+  ASSERT_EQ(call("cuParamSetv", function, 8, static_cast<const void*>(&add), 2U), Status::success);
+  ASSERT_EQ(call("cuParamSeti", function, 12, 1U), Status::success);
+  EXPECT_EQ(call("cuParamSeti", function, 1 << 30, 1U), Status::invalid_value);
+  EXPECT_EQ(call("cuLaunch", function), Status::invalid_value) << "of no parameters";
+  ASSERT_EQ(call("cuParamSetSize", function, 16U), Status::success);
+  ASSERT_EQ(call("cuLaunch", function), Status::success);
+  EXPECT_EQ(words(values, 4), (std::vector<std::uint32_t>{4, 7, 10, 13}));
+}
+
+TEST_F(DriverApi, LibrariesTellTheirManagedVariables) {
+  begin();
+  constexpr const char* kManaged = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .global .attribute(.managed) .align 4 .b32 both = 6;
+.visible .global .align 4 .b32 one = 7;
+)";
+  void* library = nullptr;
+  ASSERT_EQ(call("cuLibraryLoadData", &library, static_cast<const void*>(kManaged),
+                 static_cast<const int*>(nullptr), static_cast<void**>(nullptr), 0U,
+                 static_cast<const int*>(nullptr), static_cast<void**>(nullptr), 0U),
+            Status::success);
+  std::uint64_t address = 0;
+  std::size_t bytes = 0;
+  EXPECT_EQ(call("cuLibraryGetManaged", &address, &bytes, library, "one"), Status::symbol_not_found);
+  ASSERT_EQ(call("cuLibraryGetManaged", &address, &bytes, library, "both"), Status::success);
+  EXPECT_EQ(bytes, 4U);
+  EXPECT_EQ(*reinterpret_cast<const std::uint32_t*>(address), 6U) << "the host reads it where it lies";
+  EXPECT_EQ(call("cuLibraryUnload", library), Status::success);
+}
+
+TEST_F(DriverApi, KernelsAskOfTheirGpuAndOfKernels) {
+  begin();
+  // Calls each function with where its answer goes, a kernel or a number, and the rest.
+  constexpr const char* kAsking = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) __cudaCDP2DeviceGetAttribute(.param .b64 v, .param .b32 a, .param .b32 d);
+.extern .func (.param .b32 r) __cudaCDP2DeviceGetLimit(.param .b64 v, .param .b32 l);
+.extern .func (.param .b32 r) __cudaCDP2FuncGetAttributes(.param .b64 a, .param .b64 f);
+.extern .func (.param .b32 r) __cudaCDP2OccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+  .param .b64 n, .param .b64 f, .param .b32 t, .param .b64 s, .param .b32 w);
+.visible .entry asked() .maxntid 96, 1, 1 { .shared .align 4 .b8 room[2000]; .reg .b32 %r; ld.shared.u32 %r, [room]; ret; }
+.visible .entry ask(.param .u64 to, .param .u32 attribute, .param .u32 limit)
+{
+  .reg .b64 %d<5>;
+  .reg .b32 %r<4>;
+  ld.param.u64 %d1, [to];
+  ld.param.u32 %r1, [attribute];
+  ld.param.u32 %r2, [limit];
+  mov.u64 %d2, asked;
+  { .param .b64 p0; .param .b32 p1; .param .b32 p2; .param .b32 q;
+    st.param.b64 [p0], %d1; st.param.b32 [p1], %r1; st.param.b32 [p2], 0;
+    call (q), __cudaCDP2DeviceGetAttribute, (p0, p1, p2);
+    ld.param.b32 %r3, [q]; st.global.u32 [%d1+4], %r3; }
+  add.u64 %d3, %d1, 8;
+  { .param .b64 p0; .param .b32 p1; .param .b32 q;
+    st.param.b64 [p0], %d3; st.param.b32 [p1], %r2;
+    call (q), __cudaCDP2DeviceGetLimit, (p0, p1);
+    ld.param.b32 %r3, [q]; st.global.u32 [%d1+16], %r3; }
+  add.u64 %d3, %d1, 20;
+  { .param .b64 p0; .param .b64 p1; .param .b32 p2; .param .b64 p3; .param .b32 p4; .param .b32 q;
+    st.param.b64 [p0], %d3; st.param.b64 [p1], %d2; st.param.b32 [p2], 96; st.param.b64 [p3], 1000;
+    st.param.b32 [p4], 0;
+    call (q), __cudaCDP2OccupancyMaxActiveBlocksPerMultiprocessorWithFlags, (p0, p1, p2, p3, p4);
+    ld.param.b32 %r3, [q]; st.global.u32 [%d1+24], %r3; }
+  add.u64 %d3, %d1, 32;
+  { .param .b64 p0; .param .b64 p1; .param .b32 q;
+    st.param.b64 [p0], %d3; st.param.b64 [p1], %d2;
+    call (q), __cudaCDP2FuncGetAttributes, (p0, p1);
+    ld.param.b32 %r3, [q]; st.global.u32 [%d1+28], %r3; }
+  ret;
+}
+)";
+  void *module = nullptr, *ask = nullptr, *asked = nullptr;
+  ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(kAsking)), Status::success);
+  ASSERT_EQ(call("cuModuleGetFunction", &ask, module, "ask"), Status::success);
+  ASSERT_EQ(call("cuModuleGetFunction", &asked, module, "asked"), Status::success);
+  std::uint64_t to = memory(256);
+  int attribute = 16, limit = 2, sms = 0, blocks = 0;
+  std::size_t heap = 0;
+  void* arguments[] = {&to, &attribute, &limit};
+  ASSERT_EQ(launch(ask, 1, arguments, nullptr), Status::success);
+  const std::vector<std::uint32_t> found = words(to, 64);
+  ASSERT_EQ(call("cuDeviceGetAttribute", &sms, attribute, 0), Status::success);
+  ASSERT_EQ(call("cuCtxGetLimit", &heap, limit), Status::success);
+  ASSERT_EQ(call("cuOccupancyMaxActiveBlocksPerMultiprocessor", &blocks, asked, 96, std::size_t{1000}),
+            Status::success);
+  EXPECT_EQ(found[0], static_cast<std::uint32_t>(sms));
+  EXPECT_EQ(found[2] + (std::uint64_t{found[3]} << 32U), heap);
+  EXPECT_EQ(found[5], static_cast<std::uint32_t>(blocks));
+  for (const unsigned error : {1U, 4U, 6U, 7U}) EXPECT_EQ(found[error], 0U) << error;
+  FunctionAttributes attributes;
+  std::memcpy(static_cast<void*>(&attributes), &found[8], sizeof attributes);
+  EXPECT_EQ(attributes.shared_bytes, 2000U);
+  EXPECT_EQ(attributes.most_threads, 96);
+  attribute = 159;
+  limit = 77;
+  ASSERT_EQ(launch(ask, 1, arguments, nullptr), Status::success);
+  EXPECT_EQ(words(to, 64)[1], static_cast<std::uint32_t>(Status::invalid_value));
+  EXPECT_EQ(words(to, 64)[4], static_cast<std::uint32_t>(Status::unsupported_limit));
+}
+
 /// Mappings come and go; a twin of single steps says what is where.
 TEST(VirtualMemory, KeepsItsBooks) {
   constexpr std::uint64_t kStep = VirtualMemory::kGranularity;
