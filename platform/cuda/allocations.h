@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -22,15 +23,15 @@ struct Allocation {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
   Kind kind = Kind::device;
-  unsigned device = 0;            ///< whose memory it is, or where it was asked for
-  std::uint32_t flags = 0;        ///< as the program gave them
-  Pool* pool = nullptr;           ///< that it came from; null: none
-  bool of_graph = false;          ///< it is given back with the graph whose node allocated it
-  bool is_condition = false;      ///< of a graph: a value that conditional nodes look at
-  bool of_module = false;         ///< a variable
-  bool registered = false;        ///< it was the program's own before
-  bool mapped = false;            ///< a block at an address of the program's choice, next to others perhaps
-  std::set<unsigned> peers = {};  ///< of a GPU's memory: other GPUs whose kernels reach it
+  unsigned device = 0;              ///< whose memory it is, or where it was asked for
+  std::uint32_t flags = 0;          ///< as the program gave them
+  std::shared_ptr<Pool> pool = {};  ///< that it came from, destroyed or not; null: none
+  bool of_graph = false;            ///< it is given back with the graph whose node allocated it
+  bool is_condition = false;        ///< of a graph: a value that conditional nodes look at
+  bool of_module = false;           ///< a variable
+  bool registered = false;          ///< it was the program's own before
+  bool mapped = false;              ///< a block at an address of the program's choice, next to others perhaps
+  std::set<unsigned> peers = {};    ///< of a GPU's memory: other GPUs whose kernels reach it
 
   /// Whether kernels of a GPU reach it.
   [[nodiscard]] bool is_reached_by(unsigned gpu) const {
@@ -53,11 +54,6 @@ class Allocations {
   }
   [[nodiscard]] Allocation* find(std::uint64_t address) {
     return const_cast<Allocation*>(std::as_const(*this).find(address));
-  }
-  /// What came from a pool is nobody's now.
-  void leave(const Pool* pool) {
-    for (auto& [address, a] : by_address_)
-      if (a.pool == pool) a.pool = nullptr;
   }
   /// What an address lies in; null: nothing. One of no bytes holds its own address.
   [[nodiscard]] const Allocation* find(std::uint64_t address) const {

@@ -148,8 +148,10 @@ void Machine::tell(const std::string& line) {
 
 // ---- Memory
 
-Status Machine::take_memory(Allocation::Kind kind, std::uint64_t bytes, std::uint32_t flags, unsigned device,
-                            std::uint64_t& address) {
+Status Machine::take_memory(Allocation wanted, std::uint64_t& address) {
+  const Allocation::Kind kind = wanted.kind;
+  const std::uint64_t bytes = wanted.bytes;
+  const unsigned device = wanted.device;
   if (const Status s = fault(); s != Status::success) return s;
   address = 0;
   if (bytes == 0) return Status::success;
@@ -176,14 +178,15 @@ Status Machine::take_memory(Allocation::Kind kind, std::uint64_t bytes, std::uin
     return Status::memory_allocation;
   }
   const std::lock_guard lock(mutex_);
-  allocations_.add({address, bytes, kind, device, flags});
+  wanted.address = address;
+  allocations_.add(std::move(wanted));
   if (kind == Allocation::Kind::managed) advice_.forget(address, bytes);
   return Status::success;
 }
 
 Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32_t flags, unsigned device,
                          std::uint64_t& address) {
-  const Status s = take_memory(kind, bytes, flags, device, address);
+  const Status s = take_memory({0, bytes, kind, device, flags}, address);
   if (s != Status::success || address == 0 || !peer_links_.exist()) return s;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
@@ -225,15 +228,16 @@ Status Machine::allocate_from(Pool& pool, std::uint64_t bytes, Stream& stream, s
     for (const auto& [peer, access] : pool.access) share_with_peer(*node, peer);
     return s;
   }
-  if (const Status s = take_memory(Allocation::Kind::device, bytes, 0, pool.device, address);
-      s != Status::success)
-    return s;
+  Allocation wanted{0, bytes, Allocation::Kind::device, pool.device};
+  {
+    const std::lock_guard lock(mutex_);
+    wanted.pool = pools_.at(&pool);
+  }
+  if (const Status s = take_memory(std::move(wanted), address); s != Status::success) return s;
   std::optional<Executor::Shared::Hold> hold;
   if (peer_links_.exist()) hold.emplace(platform_use_);
   const std::lock_guard lock(mutex_);
-  Allocation& a = *allocations_.find(address);
-  a.pool = &pool;
-  let_peers_in(a);
+  if (Allocation* const a = allocations_.find(address)) let_peers_in(*a);
   pool.used += bytes;
   pool.most_used = std::max(pool.most_used, pool.used);
   return Status::success;
@@ -243,10 +247,10 @@ Status Machine::allocate_in_graph(Graph& graph, const std::vector<GraphNode*>& a
                                   std::uint64_t bytes, GraphNode*& node) {
   if (bytes == 0) return Status::invalid_value;
   std::uint64_t address = 0;
-  if (const Status s = take_memory(Allocation::Kind::device, bytes, 0, device, address); s != Status::success)
-    return s;
+  Allocation wanted{0, bytes, Allocation::Kind::device, device};
+  wanted.of_graph = true;
+  if (const Status s = take_memory(std::move(wanted), address); s != Status::success) return s;
   const std::lock_guard lock(mutex_);
-  allocations_.find(address)->of_graph = true;
   node = &graph.add(GraphNode::Kind::allocate, Nothing{}, after);
   node->address = address;
   node->bytes = bytes;
@@ -275,7 +279,7 @@ void Machine::forget_most_graph_memory(unsigned device) {
 
 Status Machine::add_condition(Graph& graph, unsigned device, std::optional<std::uint32_t> initial,
                               std::uint64_t& address) {
-  const Status s = take_memory(Allocation::Kind::device, sizeof(std::uint32_t), 0, device, address);
+  const Status s = take_memory({0, sizeof(std::uint32_t), Allocation::Kind::device, device}, address);
   if (s != Status::success) return s;
   {
     const std::lock_guard lock(mutex_);
@@ -322,7 +326,7 @@ Status Machine::free_in_order(std::uint64_t address, Stream& stream) {
 
 Pool& Machine::add_pool(unsigned device) {
   const std::lock_guard lock(mutex_);
-  auto pool = std::make_unique<Pool>();
+  auto pool = std::make_shared<Pool>();
   pool->device = device;
   Pool& added = *pool;
   pools_[&added] = std::move(pool);
@@ -338,8 +342,7 @@ Status Machine::remove_pool(Pool& pool) {
   const std::lock_guard lock(mutex_);
   if (default_pools_[pool.device] == &pool) return Status::invalid_value;
   if (current_pools_[pool.device] == &pool) current_pools_[pool.device] = default_pools_[pool.device];
-  allocations_.leave(&pool);
-  pools_.erase(&pool);
+  pools_.erase(&pool);  // which what came from it keeps
   return Status::success;
 }
 

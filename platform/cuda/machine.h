@@ -277,9 +277,8 @@ class Machine {
     double duration_ns = 0;
     std::optional<WorkRecord> record;
   };
-  /// allocate(), before other GPUs are let in.
-  Status take_memory(Allocation::Kind kind, std::uint64_t bytes, std::uint32_t flags, unsigned device,
-                     std::uint64_t& address);
+  /// allocate(), before other GPUs are let in. `wanted`: all of it but the address.
+  Status take_memory(Allocation wanted, std::uint64_t& address);
   /// Lets those GPUs in that reach memory of its kind. Pre of all three: the platform and mutex_ are held.
   void let_peers_in(Allocation& a);
   void let_in(Allocation& a, unsigned device);
@@ -375,7 +374,7 @@ class Machine {
   std::map<const void*, std::shared_ptr<Event>> events_;
   std::map<const void*, std::unique_ptr<Graph>> graphs_;
   std::map<const void*, std::unique_ptr<GraphExec>> execs_;
-  std::map<const void*, std::unique_ptr<Pool>> pools_;
+  std::map<const void*, std::shared_ptr<Pool>> pools_;
   std::vector<Pool*> default_pools_, current_pools_;  ///< by device
   std::uint64_t captures_ = 0;
   std::map<int, std::uint64_t> limits_ = usual_limits();  ///< by CUDA's numbers

@@ -85,7 +85,7 @@ Status Machine::set_pool_access(Pool& pool, unsigned device, unsigned access) {
   else
     pool.access[device] = access;
   allocations_.for_each([&](Allocation& a) {
-    if (a.pool != &pool) return;
+    if (a.pool.get() != &pool) return;
     if (access == 0)
       keep_out(a, device);
     else

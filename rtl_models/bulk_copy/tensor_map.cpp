@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "rtl_models/base/text.h"
+
 namespace warpline {
 namespace {
 
@@ -92,22 +94,19 @@ std::uint64_t TensorMap::extent() const {
 
 Problems TensorMap::problems(const std::string& path) const {
   Rules rules(path);
-  const auto of = [](const char* name, unsigned d) {
-    return std::string(name) + "[" + std::to_string(d) + "]";
-  };
   rules.need(is_element(type), "type", "must be u8, u16, u32, s32, u64, s64, f16, bf16, f32 or f64");
   rules.need(rank >= 1 && rank <= kMaxRank, "shape", "must have 1 to 5 dimensions");
   rules.need(address % kPiece == 0, "buffer", "must begin at a multiple of 16 bytes");
   if (!is_element(type) || rank < 1 || rank > kMaxRank) return rules.take();
   for (unsigned d = 0; d < rank; ++d) {
-    rules.need(shape[d] >= 1 && shape[d] <= (std::uint64_t{1} << 32U), of("shape", d),
+    rules.need(shape[d] >= 1 && shape[d] <= (std::uint64_t{1} << 32U), indexed("shape", d),
                "must be 1 to 2^32 elements");
-    rules.need(element_strides[d] >= 1 && element_strides[d] <= 8, of("element_strides", d),
+    rules.need(element_strides[d] >= 1 && element_strides[d] <= 8, indexed("element_strides", d),
                "must be 1 to 8");
-    if (!im2col) rules.need(box[d] >= 1 && box[d] <= 256, of("box", d), "must be 1 to 256 elements");
+    if (!im2col) rules.need(box[d] >= 1 && box[d] <= 256, indexed("box", d), "must be 1 to 256 elements");
     if (d != 0)
-      rules.need(strides[d] % kPiece == 0 && strides[d] < (std::uint64_t{1} << 40U), of("strides", d - 1),
-                 "must be a multiple of 16, below 2^40 bytes");
+      rules.need(strides[d] % kPiece == 0 && strides[d] < (std::uint64_t{1} << 40U),
+                 indexed("strides", d - 1), "must be a multiple of 16, below 2^40 bytes");
   }
   constexpr std::uint32_t kSpans[] = {~0U, 32, 64, 128};
   rules.need(row_bytes() % kPiece == 0, im2col ? "channels" : "box[0]",
@@ -121,8 +120,8 @@ Problems TensorMap::problems(const std::string& path) const {
   rules.need(channels >= 1 && channels <= 256, "channels", "must be 1 to 256");
   rules.need(pixels >= 1 && pixels <= 1024, "pixels", "must be 1 to 1024");
   for (unsigned d = 0; d + 2 < rank; ++d) {
-    rules.need(lower[d] >= -32768 && lower[d] <= 32767, of("lower", d), "must be -32768 to 32767");
-    rules.need(upper[d] >= -32768 && upper[d] <= 32767, of("upper", d), "must be -32768 to 32767");
+    rules.need(lower[d] >= -32768 && lower[d] <= 32767, indexed("lower", d), "must be -32768 to 32767");
+    rules.need(upper[d] >= -32768 && upper[d] <= 32767, indexed("upper", d), "must be -32768 to 32767");
   }
   return rules.take();
 }

@@ -67,6 +67,7 @@ Cycle ReadOnlyCache::tick(Cycle now) {
   bool moved = false;
   if (served_.size() < kFillLimit && from_crossbar.ready(now)) {
     handle_fill(*from_crossbar.pop(now).request);
+    fill_patience_.taken();
     moved = true;
   }
   if (prefetch_ != nullptr && to_crossbar.ready(now)) {
@@ -76,15 +77,16 @@ Cycle ReadOnlyCache::tick(Cycle now) {
   }
   // The crossbar is asked before the look-up, so that a miss never waits with its fetch unsent.
   Request* fetch = nullptr;
-  const bool fill_waits = served_.size() >= kFillLimit && from_crossbar.ready(now);
-  if (!fill_waits && served_.size() < kHitLimit && from_sm.ready(now) && to_crossbar.ready(now) &&
-      accept(*from_sm.front().request, fetch)) {
+  fill_patience_.note(served_.size() >= kFillLimit && from_crossbar.ready(now));
+  if (!fill_patience_.exhausted() && served_.size() < kHitLimit && from_sm.ready(now) &&
+      to_crossbar.ready(now) && accept(*from_sm.front().request, fetch)) {
     from_sm.pop(now);
     if (fetch != nullptr) to_crossbar.send(now, {fetch});
     moved = true;
   }
   if (!served_.empty() && to_sm.ready(now)) {
     to_sm.send(now, {served_.pop()});
+    fill_patience_.sent();
     moved = true;
   }
   const bool more =

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "rtl_models/base/state_archive.h"
+#include "rtl_models/cache/fill_patience.h"
 #include "rtl_models/cache/read_only_cache_parameters.h"
 #include "rtl_models/cache/read_path.h"
 #include "rtl_models/sim/channel.h"
@@ -86,11 +87,11 @@ class ReadOnlyCache : public Component, public LooseTarget {
 
   ReadPath path_;
   ReadOnlyCacheCounters counters_;
-  /// Fills wait when this many answers are queued, and requests when this many are, or a fill waits: where
-  /// answers leave slowly, hits without end would keep out the very line that somebody polls for. Fills
-  /// cannot keep requests out for ever, as each was asked for by one.
+  /// Fills wait when this many answers are queued, and requests when this many are. The limit of requests is
+  /// higher, or fills could keep requests out for ever where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
+  FillPatience fill_patience_;
   RequestQueue served_;
   Request* prefetch_ = nullptr;  ///< to be sent after the fetch that it goes with
 };

@@ -184,16 +184,17 @@ Cycle L1Lg::tick(Cycle now) {
   bool moved = false;
   if (served_.size() < kFillLimit && from_crossbar.ready(now)) {
     handle_response(*from_crossbar.pop(now).request);
+    fill_patience_.taken();
     moved = true;
   }
   if (!flushing_.empty() && outgoing_.size() + fetches_ < out_capacity_) {
     flush_one();
     moved = true;
   }
-  const bool fill_waits = served_.size() >= kFillLimit && from_crossbar.ready(now);
+  fill_patience_.note(served_.size() >= kFillLimit && from_crossbar.ready(now));
   // A request may put two messages in the outgoing queue. Each fetch under way may put one there, too: the
   // write-back of the line that its fill replaces.
-  if (!fill_waits && flushing_.empty() && served_.size() < kHitLimit &&
+  if (!fill_patience_.exhausted() && flushing_.empty() && served_.size() < kHitLimit &&
       outgoing_.size() + fetches_ + 2 <= out_capacity_ && from_sm.ready(now)) {
     Request* r = from_sm.front().request;
     if (const Accepted accepted = accept(*r); accepted != Accepted::no) {
@@ -204,6 +205,7 @@ Cycle L1Lg::tick(Cycle now) {
   }
   if (!served_.empty() && to_sm.ready(now)) {
     to_sm.send(now, {served_.pop()});
+    fill_patience_.sent();
     moved = true;
   }
   if (!outgoing_.empty() && to_crossbar.ready(now)) {

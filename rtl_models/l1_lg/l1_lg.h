@@ -1,6 +1,7 @@
 #pragma once
 
 #include "rtl_models/base/state_archive.h"
+#include "rtl_models/cache/fill_patience.h"
 #include "rtl_models/cache/posted_writes.h"
 #include "rtl_models/cache/write_tracker.h"
 #include "rtl_models/l1_lg/l1_lg_core.h"
@@ -104,11 +105,11 @@ class L1Lg final : public Component, public LooseTarget {
   PostedWrites posted_;
   WriteTracker writes_;          ///< generic writes, atomics, reductions and discards
   WriteTracker surface_writes_;  ///< writes of the surface proxy, which a release does not wait for (R8)
-  /// Fills wait when this many answers are queued, and requests when this many are, or a fill waits: where
-  /// answers leave slowly, hits without end would keep out the very line that somebody polls for. Fills
-  /// cannot keep requests out for ever, as each was asked for by one.
+  /// Fills wait when this many answers are queued, and requests when this many are. The limit of requests is
+  /// higher, or fills could keep requests out for ever where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
+  FillPatience fill_patience_;
   RequestQueue served_;        ///< answers for the SM
   RequestQueue outgoing_;      ///< for the crossbar, in order
   unsigned fetches_ = 0;       ///< fetches under way; each may need a place for a write-back

@@ -185,6 +185,7 @@ Cycle L2Slice::tick(Cycle now) {
   for (In<ResponseMessage>& port : from_dram) {
     if (served_.size() < kFillLimit && port.ready(now)) {
       handle_response(*port.pop(now).request);
+      fill_patience_.taken();
       moved = true;
     }
     const bool waits = port.ready(now);
@@ -193,10 +194,11 @@ Cycle L2Slice::tick(Cycle now) {
   }
   if (served_.size() < kFillLimit && from_pcie.ready(now)) {
     handle_response(*from_pcie.pop(now).request);
+    fill_patience_.taken();
     moved = true;
   }
-  fill_waits = fill_waits || (served_.size() >= kFillLimit && from_pcie.ready(now));
-  if (!fill_waits && served_.size() < kServedLimit && out_count_ < kOutgoingLimit) {
+  fill_patience_.note(fill_waits || (served_.size() >= kFillLimit && from_pcie.ready(now)));
+  if (!fill_patience_.exhausted() && served_.size() < kServedLimit && out_count_ < kOutgoingLimit) {
     if (!again_.empty() && !(mutated(L2Mutation::waiting_request_overtaken) && from_crossbar.ready(now))) {
       Request* r = again_.pop();
       if (accept(*r)) {
@@ -211,6 +213,7 @@ Cycle L2Slice::tick(Cycle now) {
   }
   if (!served_.empty() && to_crossbar.ready(now)) {
     to_crossbar.send(now, {served_.pop()});
+    fill_patience_.sent();
     moved = true;
   }
   if (out_count_ != 0) {

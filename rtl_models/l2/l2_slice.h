@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "rtl_models/base/state_archive.h"
+#include "rtl_models/cache/fill_patience.h"
 #include "rtl_models/cache/posted_writes.h"
 #include "rtl_models/cache/write_tracker.h"
 #include "rtl_models/l2/coherence_observer.h"
@@ -103,8 +104,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   }
   Cycle perform_outgoing(Cycle sent);
 
-  static constexpr unsigned kFillLimit = 4;    ///< answers held before fills wait
-  static constexpr unsigned kServedLimit = 8;  ///< answers held before requests wait; or while a fill waits
+  static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait
+  static constexpr unsigned kServedLimit = 8;     ///< answers held before requests wait
   static constexpr unsigned kOutgoingLimit = 16;  ///< requests to the memories held before input waits
   L2Core core_;
   unsigned slices_;
@@ -112,6 +113,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   std::vector<RequestQueue> dram_out_;
   RequestQueue pcie_out_;
   unsigned out_count_ = 0;
+  FillPatience fill_patience_;
   RequestQueue served_;
   PostedWrites posted_;
   RequestList again_;           ///< to be looked up again, before any new request (R5)

@@ -8,8 +8,8 @@
 namespace warpline {
 namespace {
 
-/// Whether a GPU has the memory of an image: that of another GPU it may not, nor what was given back.
-bool is_mapped(const AddressSpace& space, const Image& image) {
+/// Whether a GPU has the memory of an image. It may lack it: that is another GPU's, or was given back.
+bool has_memory_of(const AddressSpace& space, const Image& image) {
   const Mapping* hint = nullptr;
   const std::uint64_t bytes = image.bytes() - (image.row_step() - image.row_bytes());
   return space.reach(VirtualAddress{image.address}, 1, hint) != nullptr &&
@@ -416,7 +416,7 @@ std::optional<Fault> AddressResolution::locate_texels(ResolvedAccess& out) const
       return out.fault(surface ? FaultKind::no_surface : FaultKind::no_texture, lane);
     out.texels_->image[lane] = image;
     if (asks) continue;
-    if (image != mapped && !is_mapped(*map_.space, *image)) {
+    if (image != mapped && !has_memory_of(*map_.space, *image)) {
       Fault fault = out.fault(FaultKind::unmapped, lane);
       fault.address = image->address;
       fault.space = Space::global;

@@ -11,10 +11,13 @@ namespace warpline {
 /// A register scoreboard: from when on each register of each warp slot can be read and written.
 class Scoreboard {
  public:
+  /// Makes room. What a slot has is left over until it is cleared: unrolled kernels have thousands of
+  /// registers, and most slots of a small grid get no warp.
   void start(unsigned slots, unsigned registers) {
     registers_ = registers;
-    ready_.assign(std::size_t{slots} * registers, 0);
+    if (const std::size_t all = std::size_t{slots} * registers; ready_.size() < all) ready_.resize(all);
   }
+  /// Pre for all that follows: the slot was cleared since start().
   void clear(unsigned slot) {
     std::fill_n(ready_.begin() + static_cast<std::ptrdiff_t>(std::size_t{slot} * registers_), registers_,
                 Cycle{0});

@@ -171,12 +171,14 @@ int cuGetProcAddress(const char* name, void** function, int version, std::uint64
 }
 
 /// Tables of functions that NVIDIA's own libraries have of its driver, such as a runtime that is linked into
-/// something whose symbols were not there when the program began: none is here.
+/// something whose symbols were not there when the program began: none is here. Its run-time compiler asks,
+/// too, and does without.
 int cuGetExportTable(const void** table, const void*) {
   if (table != nullptr) *table = nullptr;
   Dl_info caller = {};
   const bool known = dladdr(__builtin_return_address(0), &caller) != 0 && caller.dli_fname != nullptr;
   const std::string file = known ? caller.dli_fname : "the program";
+  if (file.find("/libnvrtc.so") != std::string::npos) return result(Status::symbol_not_found);
   Shortcomings::instance().note(
       "NVIDIA's runtime in " + file,
       file +

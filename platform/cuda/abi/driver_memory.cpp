@@ -161,7 +161,7 @@ Status attribute_of(const Allocation& a, unsigned device, std::uint64_t address,
     case kHandleTypes: return put(std::uint64_t{0});
     case kRdma: return put(std::uint32_t{0});
     case kAccess: return put(std::uint32_t{a.is_reached_by(device) ? 3U : 0U});  // to be read and written
-    case kPool: return put(static_cast<void*>(a.pool));
+    case kPool: return put(static_cast<void*>(a.pool.get()));
     case kBlockId: return put(std::uint64_t{a.address});
     default: return Status::invalid_value;
   }

@@ -114,17 +114,22 @@ int cudaMemPoolSetAccess(void* pool, const PoolAccess* accesses, std::size_t cou
   constexpr int kNone = 0, kReads = 1, kReadsAndWrites = 3, kOnDevice = 1;
   return with_pool(pool, [&](Machine& m, Pool& p) {
     if (accesses == nullptr && count != 0) return Status::invalid_value;
+    // All or nothing.
     for (std::size_t n = 0; n < count; ++n) {
       const PoolAccess& a = accesses[n];
       if (a.location_type != kOnDevice ||
           (a.flags != kNone && a.flags != kReads && a.flags != kReadsAndWrites))
         return Status::invalid_value;
       if (a.location < 0 || static_cast<unsigned>(a.location) >= m.devices()) return Status::invalid_device;
-      const bool own = static_cast<unsigned>(a.location) == p.device;
-      if (own && a.flags == kNone) return Status::invalid_device;
-      if (own) continue;
-      const Status status =
-          m.set_pool_access(p, static_cast<unsigned>(a.location), static_cast<unsigned>(a.flags));
+      const auto device = static_cast<unsigned>(a.location);
+      if (device == p.device && a.flags == kNone) return Status::invalid_device;
+      if (device != p.device && a.flags != kNone && !m.can_reach(device, p.device))
+        return Status::peer_access_unsupported;
+    }
+    for (std::size_t n = 0; n < count; ++n) {
+      const auto device = static_cast<unsigned>(accesses[n].location);
+      if (device == p.device) continue;
+      const Status status = m.set_pool_access(p, device, static_cast<unsigned>(accesses[n].flags));
       if (status != Status::success) return status;
     }
     return Status::success;
@@ -133,7 +138,7 @@ int cudaMemPoolSetAccess(void* pool, const PoolAccess* accesses, std::size_t cou
 
 int cudaMemPoolGetAccess(int* flags, void* pool, const MemoryLocation* location) {
   return with_pool(pool, [&](Machine& m, Pool& p) {
-    if (flags == nullptr || location == nullptr) return Status::invalid_value;
+    if (flags == nullptr || location == nullptr || location->type != kOfDevice) return Status::invalid_value;
     if (location->id < 0 || static_cast<unsigned>(location->id) >= m.devices()) return Status::invalid_device;
     *flags = static_cast<int>(m.pool_access(p, static_cast<unsigned>(location->id)));
     return Status::success;

@@ -60,7 +60,7 @@ class PcieLink final : public Component, public LooseTarget {
   /// Gives all writes to devices relaxed ordering from now on, as a driver does where memory alone is
   /// reached: those to different lines take effect in any order, and what is read, of no byte too, still
   /// comes behind them. So PTX's order holds, whose releases wait for such a read (R11). To be called when
-  /// nothing is under way. Pre: it reaches devices.
+  /// nothing is under way, and after a checkpoint is restored again. Pre: it reaches devices.
   void relax_writes() { devices_->relax_writes(); }
   /// The function as which it reaches devices; null: there is no root complex.
   [[nodiscard]] const GpuFunction* function() const {

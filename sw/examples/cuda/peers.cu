@@ -221,12 +221,45 @@ void variables_arrays_and_pools() {
   CHECK(cudaFree(out));
 }
 
+// What came from a pool stays open to whom the pool was, until it is freed.
+void a_pool_that_is_destroyed() {
+  int *out = memory_of(0, 1), back = 0;
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeDevice, 1};
+  cudaMemPool_t pool;
+  CHECK(cudaMemPoolCreate(&pool, &properties));
+  CHECK(cudaSetDevice(1));
+  int* pooled = nullptr;
+  CHECK(cudaMallocFromPoolAsync(&pooled, sizeof(int), pool, nullptr));
+  CHECK(cudaMemset(pooled, 2, sizeof(int)));
+  CHECK(cudaSetDevice(0));
+  cudaMemAccessDesc access[2] = {};
+  for (cudaMemAccessDesc& a : access) a.flags = cudaMemAccessFlagsProtReadWrite;
+  access[0].location = {cudaMemLocationTypeDevice, 0};
+  access[1].location = {cudaMemLocationTypeDevice, 9};
+  EXPECT(cudaMemPoolSetAccess(pool, access, 2) == cudaErrorInvalidDevice);
+  cudaMemAccessFlags flags = cudaMemAccessFlagsProtReadWrite;
+  CHECK(cudaMemPoolGetAccess(&flags, pool, &access[0].location));
+  EXPECT(flags == cudaMemAccessFlagsProtNone);
+  CHECK(cudaMemPoolSetAccess(pool, access, 1));
+  CHECK(cudaMemPoolDestroy(pool));
+  CHECK(cudaDeviceDisablePeerAccess(1));
+  fetch<<<1, 1>>>(pooled, out);
+  CHECK(cudaMemcpy(&back, out, sizeof back, cudaMemcpyDefault));
+  EXPECT(back == 0x02020202);
+  CHECK(cudaDeviceEnablePeerAccess(1, 0));
+  CHECK(cudaFree(pooled));
+  CHECK(cudaFree(out));
+}
+
 int main() {
   int* const first = memory_of(0, kValues);
   calls();
   ping_pong(first);
   atomics();
   variables_arrays_and_pools();
+  a_pool_that_is_destroyed();
 
   // What is closed again is a fault, and a reset closes it, too.
   int *const far_one = memory_of(1, 1), *const out = memory_of(0, 1);
