@@ -716,6 +716,13 @@ TEST_F(DriverApi, GraphsAreMadeByHandAndChanged) {
   ASSERT_EQ(call("cuGraphRetainUserObject", graph, object, 1U, 1U), Status::success);
   EXPECT_EQ(call("cuGraphRetainUserObject", graph, object, 1U, 1U), Status::invalid_value)
       << "the program has none any more";
+  constexpr unsigned kTooMany = 0x80000000U;  // counts are those of an int
+  EXPECT_EQ(call("cuUserObjectCreate", &object, static_cast<void*>(&destroyed), destroy, kTooMany, 1U),
+            Status::invalid_value);
+  EXPECT_EQ(call("cuUserObjectRetain", object, kTooMany), Status::invalid_value);
+  EXPECT_EQ(call("cuUserObjectRelease", object, kTooMany), Status::invalid_value);
+  EXPECT_EQ(call("cuGraphRetainUserObject", graph, object, kTooMany, 0U), Status::invalid_value);
+  EXPECT_EQ(call("cuGraphReleaseUserObject", graph, object, kTooMany), Status::invalid_value);
 
   ASSERT_EQ(call("cuStreamCreate", &stream, 1U), Status::success);
   ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, 0ULL), Status::success);
