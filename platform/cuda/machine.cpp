@@ -177,7 +177,6 @@ Status Machine::take_memory(Allocation::Kind kind, std::uint64_t bytes, std::uin
   }
   const std::lock_guard lock(mutex_);
   allocations_.add({address, bytes, kind, device, flags});
-  if (kind == Allocation::Kind::managed) advice_.forget(address, bytes);
   return Status::success;
 }
 
@@ -189,6 +188,12 @@ Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32
   const std::lock_guard lock(mutex_);
   if (Allocation* const a = allocations_.find(address)) let_peers_in(*a);
   return s;
+}
+
+std::optional<Allocation> Machine::take_away(std::uint64_t address) {
+  std::optional<Allocation> taken = allocations_.remove(address);
+  if (taken && taken->kind == Allocation::Kind::managed) advice_.forget(*taken, allocations_);
+  return taken;
 }
 
 Status Machine::free(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds) {
@@ -207,7 +212,7 @@ Status Machine::free(std::uint64_t address, std::initializer_list<Allocation::Ki
   if (waited == Status::not_permitted) return waited;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
-  const std::optional<Allocation> removed = allocations_.remove(address);
+  const std::optional<Allocation> removed = take_away(address);
   if (!removed) return Status::invalid_value;
   if (removed->pool != nullptr) removed->pool->used -= removed->bytes;
   platform_.free(address);
@@ -315,7 +320,7 @@ Status Machine::free_in_order(std::uint64_t address, Stream& stream) {
     }
     if (a->of_graph) return Status::success;
     if (a->pool != nullptr) a->pool->used -= a->bytes;
-    allocations_.remove(address);
+    take_away(address);
   }
   return issue(FreeMemory{address}, stream, true);
 }
@@ -368,7 +373,7 @@ Status Machine::reset(unsigned device) {
   for (const Allocation& a : all) {
     // CUDA Runtime API, "cudaDeviceReset": memory that was allocated in the order of streams stays.
     if (a.device != device || a.of_module || a.of_graph || a.mapped || a.pool != nullptr) continue;
-    allocations_.remove(a.address);
+    take_away(a.address);
     if (a.registered) {
       platform_.unshare(a.address / kPage * kPage);
     } else {
@@ -708,7 +713,7 @@ void Machine::remove_library(Library& library) {
   for (auto f = functions_.begin(); f != functions_.end();)
     f = f->second->library == &library ? functions_.erase(f) : std::next(f);
   for (const auto& [device, module] : library.on_device)
-    for (const auto& [name, v] : module->variables()) allocations_.remove(v.address);
+    for (const auto& [name, v] : module->variables()) take_away(v.address);
   for (const auto& [name, address] : library.managed_at) platform_.free(address);
   const auto is_it = [&library](const auto& l) { return l.get() == &library; };
   libraries_.erase(std::remove_if(libraries_.begin(), libraries_.end(), is_it), libraries_.end());
@@ -789,7 +794,6 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     a.kind = managed ? Allocation::Kind::managed : Allocation::Kind::device;
     a.device = device;
     a.of_module = true;
-    if (managed) advice_.forget(a.address, a.bytes);
     allocations_.add(a);
     let_peers_in(*allocations_.find(a.address));
   }

@@ -277,6 +277,8 @@ class Machine {
     double duration_ns = 0;
     std::optional<WorkRecord> record;
   };
+  /// What begins at an address is no memory of the program's any more. Pre: mutex_ is held.
+  std::optional<Allocation> take_away(std::uint64_t address);
   /// allocate(), before other GPUs are let in.
   Status take_memory(Allocation::Kind kind, std::uint64_t bytes, std::uint32_t flags, unsigned device,
                      std::uint64_t& address);
