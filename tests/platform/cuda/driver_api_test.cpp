@@ -519,6 +519,24 @@ class DriverPeers : public DriverApi {
   void* module_ = nullptr;
 };
 
+TEST_F(DriverPeers, EachGpuHasAPciBusOfItsOwn) {
+  for (int device = 0; device < 2; ++device) {
+    int bus = 0;
+    EXPECT_EQ(call("cuDeviceGetAttribute", &bus, 33, device), Status::success);
+    EXPECT_EQ(bus, 1 + device);
+    const auto of_runtime =
+        reinterpret_cast<int (*)(int*, int, int)>(runtime_function("cudaDeviceGetAttribute"));
+    EXPECT_EQ(of_runtime(&bus, 33, device), 0);
+    EXPECT_EQ(bus, 1 + device);
+    std::array<char, 16> text{};
+    EXPECT_EQ(call("cuDeviceGetPCIBusId", text.data(), 16, device), Status::success);
+    EXPECT_STREQ(text.data(), device == 0 ? "0000:01:00.0" : "0000:02:00.0");
+    int found = -1;
+    EXPECT_EQ(call("cuDeviceGetByPCIBusId", &found, static_cast<const char*>(text.data())), Status::success);
+    EXPECT_EQ(found, device);
+  }
+}
+
 TEST_F(DriverPeers, AccessIsEnabledOnceAndDisabledOnce) {
   const auto enable = [](void* peer, unsigned flags = 0) {
     return call("cuCtxEnablePeerAccess", peer, flags);
