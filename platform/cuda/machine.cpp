@@ -860,8 +860,9 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
   }
   if (const Status s = check_shape(request.shape, *request.function, *grid.entry); s != Status::success)
     return s;
-  grid.parameters = request.parameters(*grid.entry);
-  if (grid.parameters.size() < grid.entry->parameter_bytes) return Status::invalid_value;
+  std::optional<std::vector<std::uint8_t>> parameters = request.parameters(*grid.entry);
+  if (!parameters || parameters->size() < grid.entry->parameter_bytes) return Status::invalid_value;
+  grid.parameters = std::move(*parameters);
   const bool has_cluster =
       request.shape.cluster.count() > 1 || grid.entry->required_cluster || grid.entry->needs_cluster;
   note_use(*grid.module, device);

@@ -110,8 +110,9 @@ struct GridShape {
 struct GridRequest {
   Function* function = nullptr;
   GridShape shape;
-  /// Bytes of the parameters, laid out by the function that gets the kernel's own layout.
-  std::function<std::vector<std::uint8_t>(const programs::Entry&)> parameters;
+  /// Bytes of the parameters, laid out by the function that gets the kernel's own layout; nothing: what the
+  /// program gave are none for this kernel.
+  std::function<std::optional<std::vector<std::uint8_t>>(const programs::Entry&)> parameters;
 };
 
 // ---- What streams and graphs are made of. Each can be done any number of times.

@@ -760,6 +760,35 @@ TEST_F(DriverApi, GraphsAreMadeByHandAndChanged) {
   EXPECT_EQ(call("cuUserObjectRetain", object, 1U), Status::invalid_value) << "it is gone";
 }
 
+TEST_F(DriverApi, BlocksOfParametersOfNodesAreThoseOfLaunches) {
+  begin();
+  void *function = nullptr, *graph = nullptr, *node = nullptr;
+  ASSERT_EQ(call("cuModuleGetFunction", &function, module(), "scale"), Status::success);
+  ASSERT_EQ(call("cuGraphCreate", &graph, 0U), Status::success);
+  std::array<std::uint8_t, 16> block{};
+  std::size_t bytes = block.size();
+  void *const pointer = reinterpret_cast<void*>(1), *const size = reinterpret_cast<void*>(2);
+  void* extra[] = {pointer, block.data(), size, &bytes, nullptr};
+  const auto add = [&] {
+    KernelNodeParameters kernel;
+    kernel.function = function;
+    kernel.extra = extra;
+    return call("cuGraphAddKernelNode", &node, graph, static_cast<void**>(nullptr), std::size_t{0}, &kernel);
+  };
+  EXPECT_EQ(add(), Status::success);
+  bytes = 4;
+  EXPECT_EQ(add(), Status::invalid_value) << "it has three parameters";
+  bytes = 40000;
+  EXPECT_EQ(add(), Status::invalid_value) << "more than any kernel has";
+  bytes = 16;
+  extra[3] = nullptr;
+  EXPECT_EQ(add(), Status::invalid_value) << "of no size";
+  extra[3] = &bytes;
+  extra[0] = reinterpret_cast<void*>(7);
+  EXPECT_EQ(add(), Status::invalid_value) << "nothing is called 7";
+  EXPECT_EQ(call("cuGraphDestroy", graph), Status::success);
+}
+
 TEST_F(DriverApi, LaunchesAreGivenPieceByPiece) {
   begin();
   void* function = nullptr;
