@@ -112,6 +112,17 @@ void note_records(const GraphExec::Steps& steps, Executor::Ticket launch) {
   }
 }
 
+/// Whether a launch would run a grid of a module that was unloaded.
+bool runs_unloaded(const GraphExec::Steps& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const GraphExec::Step& step) {
+    if (step.child != nullptr) return runs_unloaded(*step.child);
+    const auto* const grid = std::get_if<Grid>(&step.operation);
+    if (grid != nullptr && step.enabled && grid->is_gone()) return true;
+    return std::any_of(step.bodies.begin(), step.bodies.end(),
+                       [](const auto& body) { return runs_unloaded(*body); });
+  });
+}
+
 /// Bytes from the first to the last of rows.
 std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t pitch) {
   return width == 0 || height == 0 ? 0 : (height - 1) * pitch + width;
@@ -848,6 +859,7 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
   if (const Status s = module_on(*request.function->library, device, grid.module); s != Status::success)
     return s;
   grid.function = request.function;
+  grid.life = request.function->library->life;
   grid.entry = grid.module->entry(request.function->name);
   grid.shape = request.shape;
   grid.device = device;
@@ -1481,6 +1493,10 @@ void Machine::set_conditions(const GraphExec::Steps& steps) {
 Status Machine::launch(const GraphExec& exec, Stream& stream) {
   show_printed();
   if (const Status s = fault(); s != Status::success) return s;
+  if (runs_unloaded(*exec.steps())) {
+    tell("a graph cannot be launched: the module of one of its kernels was unloaded");
+    return Status::invalid_resource_handle;
+  }
   wait_for_room(stream);
   const std::lock_guard lock(mutex_);
   if (stream.capture != nullptr) {

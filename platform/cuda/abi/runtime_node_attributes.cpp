@@ -63,6 +63,7 @@ int cudaGraphKernelNodeGetAttribute(void* node, int attribute, void* value) {
 /// Gives a node's grid another shape, if it can be launched so.
 Status reshape(Machine& m, GraphNode& n, const GridShape& shape) {
   const Grid& before = std::get<Grid>(n.operation);
+  if (before.is_gone()) return Status::invalid_resource_handle;
   Grid grid;
   const Status s =
       m.prepare({before.function, shape, [&before](const programs::Entry&) { return before.parameters; }},

@@ -789,6 +789,41 @@ TEST_F(DriverApi, BlocksOfParametersOfNodesAreThoseOfLaunches) {
   EXPECT_EQ(call("cuGraphDestroy", graph), Status::success);
 }
 
+TEST_F(DriverApi, GraphsOutliveTheModulesOfTheirKernels) {
+  begin();
+  void *function = nullptr, *graph = nullptr, *node = nullptr, *exec = nullptr, *outer = nullptr,
+       *child = nullptr, *outer_exec = nullptr;
+  void* const loaded = module();
+  void** const none = nullptr;
+  ASSERT_EQ(call("cuModuleGetFunction", &function, loaded, "nothing"), Status::success);
+  ASSERT_EQ(call("cuGraphCreate", &graph, 0U), Status::success);
+  ASSERT_EQ(call("cuGraphCreate", &outer, 0U), Status::success);
+  KernelNodeParameters kernel;
+  kernel.function = function;
+  ASSERT_EQ(call("cuGraphAddKernelNode", &node, graph, none, std::size_t{0}, &kernel), Status::success);
+  ASSERT_EQ(call("cuGraphAddChildGraphNode", &child, outer, none, std::size_t{0}, graph), Status::success);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, 0ULL), Status::success);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &outer_exec, outer, 0ULL), Status::success);
+  void* const stream = nullptr;
+  ASSERT_EQ(call("cuGraphLaunch", exec, stream), Status::success);
+  ASSERT_EQ(call("cuModuleUnload", loaded), Status::success);
+  EXPECT_EQ(call("cuGraphLaunch", exec, stream), Status::invalid_resource_handle);
+  EXPECT_EQ(call("cuGraphLaunch", outer_exec, stream), Status::invalid_resource_handle);
+  EXPECT_EQ(call("cuGraphKernelNodeGetParams", node, &kernel), Status::invalid_resource_handle);
+  std::array<std::uint32_t, 16> cooperative{1};
+  EXPECT_EQ(call("cuGraphKernelNodeSetAttribute", node, 2, static_cast<const void*>(cooperative.data())),
+            Status::invalid_resource_handle);
+  // Another kernel takes its place.
+  ASSERT_EQ(call("cuModuleGetFunction", &function, module(), "nothing"), Status::success);
+  kernel = {};
+  kernel.function = function;
+  ASSERT_EQ(call("cuGraphExecKernelNodeSetParams", exec, node, &kernel), Status::success);
+  EXPECT_EQ(call("cuGraphLaunch", exec, stream), Status::success);
+  EXPECT_EQ(call("cuCtxSynchronize"), Status::success);
+  for (void* e : {exec, outer_exec}) EXPECT_EQ(call("cuGraphExecDestroy", e), Status::success);
+  for (void* g : {graph, outer}) EXPECT_EQ(call("cuGraphDestroy", g), Status::success);
+}
+
 TEST_F(DriverApi, LaunchesAreGivenPieceByPiece) {
   begin();
   void* function = nullptr;
