@@ -350,9 +350,7 @@ int cudaGraphExecChildGraphNodeSetParams(void* exec, void* node, void* child) {
     const GraphNode* const n = Graph::node_of(node);
     if (n == nullptr || n->kind != GraphNode::Kind::child || !m.is_graph(child) || e.find(*n) == nullptr)
       return Status::invalid_value;
-    const GraphExec made(*static_cast<Graph*>(child));
-    e.change(*n, [&](GraphExec::Step& step) { step.child = made.steps(); });
-    return Status::success;
+    return e.change_child(*n, *static_cast<Graph*>(child)) ? Status::success : Status::invalid_value;
   });
 }
 

@@ -824,6 +824,42 @@ TEST_F(DriverApi, GraphsOutliveTheModulesOfTheirKernels) {
   for (void* g : {graph, outer}) EXPECT_EQ(call("cuGraphDestroy", g), Status::success);
 }
 
+TEST_F(DriverApi, ChildrenAreExchangedForThoseOfTheirShapeWithTheirObjects) {
+  begin();
+  const std::uint64_t values = memory(64);
+  void *outer = nullptr, *child = nullptr, *other = nullptr, *empty = nullptr, *node = nullptr,
+       *nested = nullptr, *exec = nullptr, *object = nullptr;
+  void** const none = nullptr;
+  void* const context = begin();
+  std::atomic<int> destroyed{0};
+  const auto destroy = +[](void* counter) { ++*static_cast<std::atomic<int>*>(counter); };
+  for (void** g : {&outer, &child, &other, &empty}) ASSERT_EQ(call("cuGraphCreate", g, 0U), Status::success);
+  FillNodeParameters fill{reinterpret_cast<void*>(values), 0, 1, 4, 16, 1};
+  const auto add_fill = [&](void* graph) {
+    return call("cuGraphAddMemsetNode", &node, graph, none, std::size_t{0}, &fill, context);
+  };
+  ASSERT_EQ(add_fill(child), Status::success);
+  fill.value = 2;
+  ASSERT_EQ(add_fill(other), Status::success);
+  ASSERT_EQ(call("cuUserObjectCreate", &object, static_cast<void*>(&destroyed), destroy, 1U, 1U),
+            Status::success);
+  ASSERT_EQ(call("cuGraphRetainUserObject", other, object, 1U, 1U), Status::success);
+  ASSERT_EQ(call("cuGraphAddChildGraphNode", &nested, outer, none, std::size_t{0}, child), Status::success);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, outer, 0ULL), Status::success);
+  EXPECT_EQ(call("cuGraphExecChildGraphNodeSetParams", exec, nested, empty), Status::invalid_value)
+      << "of another shape";
+  ASSERT_EQ(call("cuGraphExecChildGraphNodeSetParams", exec, nested, other), Status::success);
+  ASSERT_EQ(call("cuGraphDestroy", other), Status::success);
+  EXPECT_EQ(destroyed, 0) << "launches need it";
+  ASSERT_EQ(call("cuGraphLaunch", exec, static_cast<void*>(nullptr)), Status::success);
+  EXPECT_EQ(words(values, 1).front(), 2U);
+  ASSERT_EQ(call("cuGraphExecChildGraphNodeSetParams", exec, nested, child), Status::success);
+  // A launch may hold it a little longer than the wait for it.
+  while (destroyed == 0) std::this_thread::yield();
+  ASSERT_EQ(call("cuGraphExecDestroy", exec), Status::success);
+  for (void* g : {outer, child, empty}) EXPECT_EQ(call("cuGraphDestroy", g), Status::success);
+}
+
 TEST_F(DriverApi, LaunchesAreGivenPieceByPiece) {
   begin();
   void* function = nullptr;
