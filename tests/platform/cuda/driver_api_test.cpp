@@ -860,6 +860,32 @@ TEST_F(DriverApi, ChildrenAreExchangedForThoseOfTheirShapeWithTheirObjects) {
   for (void* g : {outer, child, empty}) EXPECT_EQ(call("cuGraphDestroy", g), Status::success);
 }
 
+TEST_F(DriverApi, AdviceNeedsAContextAndIsNoConcernOfTheRuntimes) {
+  begin();
+  std::uint64_t address = 0;
+  struct Place {
+    int type, id;
+  };
+  const Place gpu{1, 0}, nowhere{9, 9};
+  void* const stream = nullptr;
+  const auto last = reinterpret_cast<int (*)()>(runtime_function("cudaGetLastError"));
+  ASSERT_EQ(call("cuMemAllocManaged", &address, std::size_t{64}, 1U), Status::success);
+  last();
+  EXPECT_EQ(call("cuMemAdvise_v2", address, std::size_t{64}, 3, nowhere), Status::invalid_value);
+  EXPECT_EQ(last(), 0);
+  const auto all = [&] {
+    return std::array{call("cuMemAdvise", address, std::size_t{64}, 1, 0),
+                      call("cuMemAdvise_v2", address, std::size_t{64}, 3, gpu),
+                      call("cuMemPrefetchAsync", address, std::size_t{64}, 0, stream),
+                      call("cuMemPrefetchAsync_v2", address, std::size_t{64}, gpu, 0U, stream)};
+  };
+  for (const Status s : all()) EXPECT_EQ(s, Status::success);
+  EXPECT_EQ(call("cuCtxSetCurrent", static_cast<void*>(nullptr)), Status::success);
+  for (const Status s : all()) EXPECT_EQ(s, Status::device_uninitialized);
+  begin();
+  EXPECT_EQ(call("cuMemFree_v2", address), Status::success);
+}
+
 TEST_F(DriverApi, LaunchesAreGivenPieceByPiece) {
   begin();
   void* function = nullptr;
