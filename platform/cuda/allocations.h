@@ -74,6 +74,15 @@ class Allocations {
     }
     return false;
   }
+  /// Whether one of a kind has any of `bytes` bytes from an address on.
+  [[nodiscard]] bool touch(Allocation::Kind kind, std::uint64_t address, std::uint64_t bytes) const {
+    for (auto at = by_address_.lower_bound(address + bytes); at != by_address_.begin();) {
+      const Allocation& a = (--at)->second;
+      if (a.address + a.bytes <= address) return false;
+      if (a.kind == kind) return true;
+    }
+    return false;
+  }
   [[nodiscard]] const std::map<std::uint64_t, Allocation>& all() const { return by_address_; }
   /// Calls f(allocation) for each.
   template <class F>

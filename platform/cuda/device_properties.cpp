@@ -146,4 +146,10 @@ std::optional<int> device_attribute(const GpuConfig& c, int attribute) {
   return attribute > 0 && attribute < kLast ? std::optional(0) : std::nullopt;
 }
 
+std::optional<int> device_attribute(const GpuConfig& c, unsigned ordinal, int attribute) {
+  constexpr int kPciBus = 33;
+  const std::optional<int> of_any = device_attribute(c, attribute);
+  return attribute == kPciBus && of_any ? *of_any + static_cast<int>(ordinal) : of_any;
+}
+
 }  // namespace warpline::cuda

@@ -35,10 +35,16 @@ std::shared_ptr<GraphExec::Steps> steps_of(const Graph& graph,
     step.operation = node->operation;
     step.memory = node->memory;
     for (const GraphNode* before : node->after) step.after.push_back(index.at(before));
-    if (node->child != nullptr) step.child = steps_of(*node->child, nullptr);
+    if (node->child != nullptr) {
+      step.child = steps_of(*node->child, nullptr);
+      step.objects.add(std::as_const(*node->child).objects());
+    }
     step.choice = node->choice;
     step.condition = node->condition;
-    for (const auto& body : node->bodies) step.bodies.push_back(steps_of(*body, nullptr));
+    for (const auto& body : node->bodies) {
+      step.bodies.push_back(steps_of(*body, nullptr));
+      step.objects.add(std::as_const(*body).objects());
+    }
     if (node->steps != nullptr) step.child = std::static_pointer_cast<const GraphExec::Steps>(node->steps);
     index[node] = steps->size();
     if (by_node != nullptr) (*by_node)[node->number] = steps->size();
@@ -211,17 +217,8 @@ std::unique_ptr<Graph> Graph::clone() const {
   return copy;
 }
 
-HeldObjects Graph::all_objects() const {
-  HeldObjects all = objects_;
-  for (const auto& node : nodes_) {
-    if (node->child != nullptr) all.add(node->child->all_objects());
-    for (const auto& body : node->bodies) all.add(body->all_objects());
-  }
-  return all;
-}
-
 GraphExec::GraphExec(const Graph& graph)
-    : objects_(std::make_shared<HeldObjects>(graph.all_objects())), steps_(steps_of(graph, &by_node_)) {}
+    : objects_(std::make_shared<HeldObjects>(graph.objects())), steps_(steps_of(graph, &by_node_)) {}
 
 const std::size_t* GraphExec::step_of(const GraphNode& node) const {
   auto found = by_node_.find(node.number);
@@ -241,6 +238,18 @@ void GraphExec::change(const GraphNode& node, const std::function<void(Step&)>& 
   change((*steps_)[*step_of(node)]);
 }
 
+bool GraphExec::change_child(const GraphNode& node, const Graph& child) {
+  if (!child.can_be_launched()) return false;
+  const auto steps = steps_of(child, nullptr);
+  const Step& before = *find(node);
+  if (before.child == nullptr || !are_alike(*before.child, *steps)) return false;
+  change(node, [&](Step& step) {
+    step.child = steps;
+    step.objects = child.objects();
+  });
+  return true;
+}
+
 const GraphNode* GraphExec::update(const Graph& graph, bool& same_shape) {
   const std::vector<GraphNode*> order = graph.in_order();
   same_shape = order.size() == steps_->size();
@@ -252,7 +261,7 @@ const GraphNode* GraphExec::update(const Graph& graph, bool& same_shape) {
   }
   for (std::size_t n = 0; n < order.size(); ++n) by_node_[order[n]->number] = n;
   steps_ = changed;
-  objects_ = std::make_shared<HeldObjects>(graph.all_objects());
+  objects_ = std::make_shared<HeldObjects>(graph.objects());
   return nullptr;
 }
 

@@ -98,8 +98,7 @@ class Graph {
   [[nodiscard]] std::unique_ptr<Graph> clone() const;
   /// What the program has it refer to.
   [[nodiscard]] HeldObjects& objects() { return objects_; }
-  /// All objects that it and the graphs inside it refer to.
-  [[nodiscard]] HeldObjects all_objects() const;
+  [[nodiscard]] const HeldObjects& objects() const { return objects_; }
 
  private:
   [[nodiscard]] bool fits_a_body() const;
@@ -123,18 +122,22 @@ class GraphExec {
     GraphNode::Choice choice = GraphNode::Choice::if_else;
     std::shared_ptr<const Condition> condition;
     std::vector<std::shared_ptr<const std::vector<Step>>> bodies;
+    HeldObjects objects;  ///< that child and bodies refer to themselves
   };
   using Steps = std::vector<Step>;
 
   /// Pre: no nodes of the graph wait for each other.
   explicit GraphExec(const Graph& graph);
   [[nodiscard]] std::shared_ptr<const Steps> steps() const { return steps_; }
-  /// What launches hold as long as they are under way.
+  /// What launches hold as long as they are under way, besides the steps: the graph's own.
   [[nodiscard]] std::shared_ptr<const HeldObjects> objects() const { return objects_; }
   /// The step of a node of the graph; null: it has none.
   [[nodiscard]] const Step* find(const GraphNode& node) const;
   /// Changes the step of a node. Pre: it has one.
   void change(const GraphNode& node, const std::function<void(Step&)>& change);
+  /// Has the step of a node do what another graph does, if that is of the shape of the one before. Pre: it
+  /// has one. False: it is not, or cannot be launched.
+  bool change_child(const GraphNode& node, const Graph& child);
   /// Takes what nodes of another graph do, if that has the same shape. The first node that is not as here;
   /// null: it was done.
   const GraphNode* update(const Graph& graph, bool& same_shape);

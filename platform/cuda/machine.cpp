@@ -112,6 +112,17 @@ void note_records(const GraphExec::Steps& steps, Executor::Ticket launch) {
   }
 }
 
+/// Whether a launch would run a grid of a module that was unloaded.
+bool runs_unloaded(const GraphExec::Steps& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const GraphExec::Step& step) {
+    if (step.child != nullptr) return runs_unloaded(*step.child);
+    const auto* const grid = std::get_if<Grid>(&step.operation);
+    if (grid != nullptr && step.enabled && grid->is_gone()) return true;
+    return std::any_of(step.bodies.begin(), step.bodies.end(),
+                       [](const auto& body) { return runs_unloaded(*body); });
+  });
+}
+
 /// Bytes from the first to the last of rows.
 std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t pitch) {
   return width == 0 || height == 0 ? 0 : (height - 1) * pitch + width;
@@ -180,7 +191,6 @@ Status Machine::take_memory(Allocation wanted, std::uint64_t& address) {
   const std::lock_guard lock(mutex_);
   wanted.address = address;
   allocations_.add(std::move(wanted));
-  if (kind == Allocation::Kind::managed) advice_.forget(address, bytes);
   return Status::success;
 }
 
@@ -192,6 +202,12 @@ Status Machine::allocate(Allocation::Kind kind, std::uint64_t bytes, std::uint32
   const std::lock_guard lock(mutex_);
   if (Allocation* const a = allocations_.find(address)) let_peers_in(*a);
   return s;
+}
+
+std::optional<Allocation> Machine::take_away(std::uint64_t address) {
+  std::optional<Allocation> taken = allocations_.remove(address);
+  if (taken && taken->kind == Allocation::Kind::managed) advice_.forget(*taken, allocations_);
+  return taken;
 }
 
 Status Machine::free(std::uint64_t address, std::initializer_list<Allocation::Kind> kinds) {
@@ -210,7 +226,7 @@ Status Machine::free(std::uint64_t address, std::initializer_list<Allocation::Ki
   if (waited == Status::not_permitted) return waited;
   const Executor::Shared::Hold hold(platform_use_);
   const std::lock_guard lock(mutex_);
-  const std::optional<Allocation> removed = allocations_.remove(address);
+  const std::optional<Allocation> removed = take_away(address);
   if (!removed) return Status::invalid_value;
   if (removed->pool != nullptr) removed->pool->used -= removed->bytes;
   platform_.free(address);
@@ -319,7 +335,7 @@ Status Machine::free_in_order(std::uint64_t address, Stream& stream) {
     }
     if (a->of_graph) return Status::success;
     if (a->pool != nullptr) a->pool->used -= a->bytes;
-    allocations_.remove(address);
+    take_away(address);
   }
   return issue(FreeMemory{address}, stream, true);
 }
@@ -371,7 +387,7 @@ Status Machine::reset(unsigned device) {
   for (const Allocation& a : all) {
     // CUDA Runtime API, "cudaDeviceReset": memory that was allocated in the order of streams stays.
     if (a.device != device || a.of_module || a.of_graph || a.mapped || a.pool != nullptr) continue;
-    allocations_.remove(a.address);
+    take_away(a.address);
     if (a.registered) {
       platform_.unshare(a.address / kPage * kPage);
     } else {
@@ -711,7 +727,7 @@ void Machine::remove_library(Library& library) {
   for (auto f = functions_.begin(); f != functions_.end();)
     f = f->second->library == &library ? functions_.erase(f) : std::next(f);
   for (const auto& [device, module] : library.on_device)
-    for (const auto& [name, v] : module->variables()) allocations_.remove(v.address);
+    for (const auto& [name, v] : module->variables()) take_away(v.address);
   for (const auto& [name, address] : library.managed_at) platform_.free(address);
   const auto is_it = [&library](const auto& l) { return l.get() == &library; };
   libraries_.erase(std::remove_if(libraries_.begin(), libraries_.end(), is_it), libraries_.end());
@@ -792,7 +808,6 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     a.kind = managed ? Allocation::Kind::managed : Allocation::Kind::device;
     a.device = device;
     a.of_module = true;
-    if (managed) advice_.forget(a.address, a.bytes);
     allocations_.add(a);
     let_peers_in(*allocations_.find(a.address));
   }
@@ -847,6 +862,7 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
   if (const Status s = module_on(*request.function->library, device, grid.module); s != Status::success)
     return s;
   grid.function = request.function;
+  grid.life = request.function->library->life;
   grid.entry = grid.module->entry(request.function->name);
   grid.shape = request.shape;
   grid.device = device;
@@ -859,8 +875,9 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
   }
   if (const Status s = check_shape(request.shape, *request.function, *grid.entry); s != Status::success)
     return s;
-  grid.parameters = request.parameters(*grid.entry);
-  if (grid.parameters.size() < grid.entry->parameter_bytes) return Status::invalid_value;
+  std::optional<std::vector<std::uint8_t>> parameters = request.parameters(*grid.entry);
+  if (!parameters || parameters->size() < grid.entry->parameter_bytes) return Status::invalid_value;
+  grid.parameters = std::move(*parameters);
   const bool has_cluster =
       request.shape.cluster.count() > 1 || grid.entry->required_cluster || grid.entry->needs_cluster;
   note_use(*grid.module, device);
@@ -1479,6 +1496,10 @@ void Machine::set_conditions(const GraphExec::Steps& steps) {
 Status Machine::launch(const GraphExec& exec, Stream& stream) {
   show_printed();
   if (const Status s = fault(); s != Status::success) return s;
+  if (runs_unloaded(*exec.steps())) {
+    tell("a graph cannot be launched: the module of one of its kernels was unloaded");
+    return Status::invalid_resource_handle;
+  }
   wait_for_room(stream);
   const std::lock_guard lock(mutex_);
   if (stream.capture != nullptr) {

@@ -277,6 +277,8 @@ class Machine {
     double duration_ns = 0;
     std::optional<WorkRecord> record;
   };
+  /// What begins at an address is no memory of the program's any more. Pre: mutex_ is held.
+  std::optional<Allocation> take_away(std::uint64_t address);
   /// allocate(), before other GPUs are let in. `wanted`: all of it but the address.
   Status take_memory(Allocation wanted, std::uint64_t& address);
   /// Lets those GPUs in that reach memory of its kind. Pre of all three: the platform and mutex_ are held.

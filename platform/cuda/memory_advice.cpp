@@ -44,4 +44,15 @@ void MemoryAdvice::forget(std::uint64_t address, std::uint64_t bytes) {
   }
 }
 
+void MemoryAdvice::forget(const Allocation& gone, const Allocations& left) {
+  if (gone.bytes == 0) return;
+  const auto is_shared = [&left](std::uint64_t page) {
+    return left.touch(Allocation::Kind::managed, page * kPage, kPage);
+  };
+  std::uint64_t first = gone.address / kPage, end = (gone.address + gone.bytes - 1) / kPage + 1;
+  if (is_shared(first)) ++first;
+  if (first < end && is_shared(end - 1)) --end;
+  if (first < end) forget(first * kPage, (end - first) * kPage);
+}
+
 }  // namespace warpline::cuda

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "platform/cuda/allocations.h"
+
 namespace warpline::cuda {
 
 /// Where memory lies, or is to lie (CUDA Runtime API, "cudaMemLocation").
@@ -43,6 +45,8 @@ class MemoryAdvice {
   [[nodiscard]] Of common(std::uint64_t address, std::uint64_t bytes) const;
   /// Nothing is known any more of what lay there.
   void forget(std::uint64_t address, std::uint64_t bytes);
+  /// Likewise of managed memory that is given back, but for pages that others of it, those left, lie in, too.
+  void forget(const Allocation& gone, const Allocations& left);
 
  private:
   static constexpr std::uint64_t kPage = 4096;

@@ -26,6 +26,8 @@ struct Library {
   std::map<unsigned, std::unique_ptr<ModuleOnDevice>> on_device;
   std::map<unsigned, Status> failed;  ///< why it could not be read for a GPU
   std::string fault_text;             ///< likewise, as lines
+  std::shared_ptr<const void> life =
+      std::make_shared<char>();  ///< for those who ask whether it is still there
 };
 
 /// A kernel of a program, which names it by the object's address.
@@ -110,8 +112,9 @@ struct GridShape {
 struct GridRequest {
   Function* function = nullptr;
   GridShape shape;
-  /// Bytes of the parameters, laid out by the function that gets the kernel's own layout.
-  std::function<std::vector<std::uint8_t>(const programs::Entry&)> parameters;
+  /// Bytes of the parameters, laid out by the function that gets the kernel's own layout; nothing: what the
+  /// program gave are none for this kernel.
+  std::function<std::optional<std::vector<std::uint8_t>>(const programs::Entry&)> parameters;
 };
 
 // ---- What streams and graphs are made of. Each can be done any number of times.
@@ -125,6 +128,10 @@ struct Grid {
   GridShape shape;
   std::vector<std::uint8_t> parameters;
   unsigned device = 0;
+  std::weak_ptr<const void> life = {};  ///< of the library that it is of
+
+  /// Whether its module was unloaded: there is no function and no entry any more.
+  [[nodiscard]] bool is_gone() const { return life.expired(); }
 };
 
 /// A function of the program.

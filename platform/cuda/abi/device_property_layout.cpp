@@ -44,7 +44,7 @@ constexpr std::size_t bytes_of_toolkit(unsigned toolkit) {
 
 std::vector<std::uint8_t> device_properties(const GpuConfig& config, unsigned ordinal, unsigned toolkit) {
   const bool older = toolkit < 13;
-  const auto value = [&](int attribute) { return device_attribute(config, attribute).value_or(0); };
+  const auto value = [&](int attribute) { return device_attribute(config, ordinal, attribute).value_or(0); };
   Layout out;
   // By the numbers of their attributes.
   const auto numbers = [&](std::initializer_list<int> attributes) {
@@ -77,9 +77,7 @@ std::vector<std::uint8_t> device_properties(const GpuConfig& config, unsigned or
   numbers({22, 23, 73, 74, 70, 71, 72, 45, 46, 24, 25, 26, 47, 48, 49, 52, 42, 43, 27, 28, 29, 53, 54});
   numbers({55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68});  // surfaces
   sizes({30});
-  numbers({31, 32});
-  out.add(value(33) + static_cast<int>(ordinal));  // PCI bus
-  numbers({34, 50, 35, 40, 41});
+  numbers({31, 32, 33, 34, 50, 35, 40, 41});
   if (older) numbers({36});
   numbers({37, 38, 108, 39, 78, 79, 80});
   sizes({81});

@@ -88,7 +88,8 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int device) {
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
   return with_device(device, [&](Machine& m) {
     if (value == nullptr) return Status::invalid_value;
-    const std::optional<int> known = device_attribute(m.config(), attribute);
+    const std::optional<int> known =
+        device_attribute(m.config(), m.ordinal(static_cast<unsigned>(device)), attribute);
     if (!known) return Status::invalid_value;
     *value = *known;
     return Status::success;

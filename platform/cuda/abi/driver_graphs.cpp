@@ -83,15 +83,14 @@ int cuGraphExecKernelNodeSetParams(void* exec, void* node, const Parameters* p) 
 int cuGraphKernelNodeGetParams(void* node, KernelNodeParameters* p) {
   return runtime::with_node_of(NodeKind::kernel, node, [&](Machine&, GraphNode& n) {
     if (p == nullptr) return Status::invalid_value;
-    *p = runtime::kernel_parameters_of(n);
-    return Status::success;
+    return runtime::kernel_parameters_of(n, *p);
   });
 }
 
 int cuGraphKernelNodeGetParams_v2(void* node, DriverKernelNodeParameters* p) {
   return runtime::with_node_of(NodeKind::kernel, node, [&](Machine&, GraphNode& n) {
     if (p == nullptr) return Status::invalid_value;
-    p->plain = runtime::kernel_parameters_of(n);
+    if (const Status s = runtime::kernel_parameters_of(n, p->plain); s != Status::success) return s;
     p->kernel = nullptr;
     p->context = &Contexts::instance().primary(std::get<Grid>(n.operation).device);
     return Status::success;

@@ -28,24 +28,7 @@ int with_kernel(void* handle, F&& f) {
 
 // ---- Launches
 
-constexpr std::size_t kMostParameterBytes = 32764;  // of a kernel
-enum : std::uintptr_t { kBlockEnd = 0, kBlockPointer = 1, kBlockSize = 2 };
-
-/// A block of parameters as a program lays it out: pairs of a number that says what a value is, and the value
-/// (CUDA Driver API, cuLaunchKernel). Nothing: they are none.
-std::optional<std::vector<std::uint8_t>> block_of(void* const* extra) {
-  const void* block = nullptr;
-  std::size_t bytes = 0;
-  for (; reinterpret_cast<std::uintptr_t>(*extra) != kBlockEnd; extra += 2) {
-    const auto what = reinterpret_cast<std::uintptr_t>(*extra);
-    if (extra[1] == nullptr || (what != kBlockPointer && what != kBlockSize)) return std::nullopt;
-    if (what == kBlockPointer) block = extra[1];
-    if (what == kBlockSize) bytes = *static_cast<const std::size_t*>(extra[1]);
-  }
-  if (bytes > kMostParameterBytes || (bytes != 0 && block == nullptr)) return std::nullopt;
-  const auto* const first = static_cast<const std::uint8_t*>(block);
-  return std::vector<std::uint8_t>(first, first + bytes);
-}
+using runtime::kMostParameterBytes;
 
 int launch_kernel(void* handle, const GridShape& shape, void* stream_handle, void** parameters,
                   void** extra) {
@@ -53,19 +36,7 @@ int launch_kernel(void* handle, const GridShape& shape, void* stream_handle, voi
     Stream* const stream = runtime::stream_of(m, stream_handle);
     if (stream == nullptr) return Status::invalid_resource_handle;
     if (parameters != nullptr && extra != nullptr) return Status::invalid_value;
-    if (extra != nullptr) {
-      const auto block = block_of(extra);
-      // The block may end with the last parameter, or with padding behind it.
-      const std::uint32_t needed =
-          entry.parameters.empty() ? 0 : entry.parameters.back().offset + entry.parameters.back().bytes;
-      if (!block || block->size() < needed) return Status::invalid_value;
-      const auto as_given = [&block](const programs::Entry& e) {
-        std::vector<std::uint8_t> bytes = *block;
-        bytes.resize(e.parameter_bytes);
-        return bytes;
-      };
-      return m.launch({&function, shape, as_given}, *stream);
-    }
+    if (extra != nullptr) return m.launch({&function, shape, runtime::laid_out_whole(extra)}, *stream);
     if (parameters == nullptr && !entry.parameters.empty()) return Status::invalid_value;
     for (std::size_t i = 0; i < entry.parameters.size(); ++i)
       if (parameters[i] == nullptr) return Status::invalid_value;
@@ -214,8 +185,9 @@ int cuLaunchGridAsync(void* function, int width, int height, void* stream) {
     std::vector<std::uint8_t> block = p.parameters;
     block.resize(p.parameter_bytes);
     std::size_t bytes = block.size();
-    void* extra[] = {reinterpret_cast<void*>(kBlockPointer), block.data(),
-                     reinterpret_cast<void*>(kBlockSize), &bytes, reinterpret_cast<void*>(kBlockEnd)};
+    void* extra[] = {reinterpret_cast<void*>(runtime::kBlockPointer), block.data(),
+                     reinterpret_cast<void*>(runtime::kBlockSize), &bytes,
+                     reinterpret_cast<void*>(runtime::kBlockEnd)};
     // Without parameters there is no block.
     return static_cast<Status>(
         launch_kernel(function, shape, stream, nullptr, bytes == 0 ? extra + 4 : extra));

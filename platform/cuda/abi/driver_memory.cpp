@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "platform/cuda/abi/driver_calls.h"
+#include "platform/cuda/abi/runtime.h"
 
 namespace warpline::cuda::driver {
 namespace {
@@ -209,6 +210,38 @@ int cuStreamAttachMemAsync(void* stream, std::uint64_t address, std::size_t, uns
   });
 }
 
+/// Calls the runtime's function of that name for a context, and leaves what the runtime knows of the thread.
+template <class... P>
+int call_runtime(std::string_view name, unsigned toolkit, P... parameters) {
+  return with_context([&](Machine&, Context&) {
+    ThreadState& thread = this_thread();
+    const Status last = thread.last;
+    const bool uses_runtime = thread.uses_runtime;
+    const auto function = reinterpret_cast<int (*)(P...)>(runtime_function(name, toolkit));
+    const int found = function(parameters...);
+    thread.last = last;
+    thread.uses_runtime = uses_runtime;
+    return static_cast<Status>(found);
+  });
+}
+
+int cuMemAdvise(std::uint64_t address, std::size_t bytes, int advice, int device) {
+  return call_runtime("cudaMemAdvise", 12, address, bytes, advice, device);
+}
+
+int cuMemAdvise_v2(std::uint64_t address, std::size_t bytes, int advice, MemoryLocation location) {
+  return call_runtime("cudaMemAdvise", kNewest, address, bytes, advice, location);
+}
+
+int cuMemPrefetchAsync(std::uint64_t address, std::size_t bytes, int device, void* stream) {
+  return call_runtime("cudaMemPrefetchAsync", 12, address, bytes, device, stream);
+}
+
+int cuMemPrefetchAsync_v2(std::uint64_t address, std::size_t bytes, MemoryLocation location, unsigned flags,
+                          void* stream) {
+  return call_runtime("cudaMemPrefetchAsync", kNewest, address, bytes, location, flags, stream);
+}
+
 }  // namespace
 
 void add_memory(Functions& f) {
@@ -231,6 +264,10 @@ void add_memory(Functions& f) {
   WARPLINE_ADD(f, cuPointerGetAttributes);
   WARPLINE_ADD(f, cuPointerSetAttribute);
   WARPLINE_ADD(f, cuStreamAttachMemAsync);
+  WARPLINE_ADD(f, cuMemAdvise);
+  WARPLINE_ADD(f, cuMemAdvise_v2);
+  WARPLINE_ADD(f, cuMemPrefetchAsync);
+  WARPLINE_ADD(f, cuMemPrefetchAsync_v2);
 }
 
 }  // namespace warpline::cuda::driver

@@ -127,7 +127,7 @@ int set_step(GraphNode::Kind kind, void* exec, void* node, const Parameters* p, 
 // ---- What programs would have given for a piece of work that was captured
 
 /// The function is named by its handle. The node has what the arguments lead to.
-[[nodiscard]] KernelNodeParameters kernel_parameters_of(GraphNode& node);
+Status kernel_parameters_of(GraphNode& node, KernelNodeParameters& p);
 Status parameters_of(const Operation& operation, CopyParameters& p);
 Status parameters_of(const Operation& operation, FillNodeParameters& p);
 Status parameters_of(const Operation& operation, HostNodeParameters& p);

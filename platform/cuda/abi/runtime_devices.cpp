@@ -58,7 +58,8 @@ int cudaGetDevice(int* device) {
 int cudaDeviceGetAttribute(int* value, int attribute, int device) {
   return with_device(device, [&](Machine& m) {
     if (value == nullptr) return Status::invalid_value;
-    const std::optional<int> known = device_attribute(m.config(), attribute);
+    const std::optional<int> known =
+        device_attribute(m.config(), m.ordinal(static_cast<unsigned>(device)), attribute);
     if (!known) return Status::invalid_value;
     *value = *known;
     return Status::success;
@@ -117,12 +118,17 @@ int cudaChooseDevice(int* device, const void* properties) {
   });
 }
 
+unsigned pci_bus_of(const Machine& m, unsigned device) {
+  constexpr int kAttribute = 33;
+  return static_cast<unsigned>(device_attribute(m.config(), m.ordinal(device), kAttribute).value_or(0));
+}
+
 int cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return with_device(device, [&](Machine& m) {
     constexpr int kLength = 13;
     if (text == nullptr || length < kLength) return Status::invalid_value;
     std::snprintf(text, static_cast<std::size_t>(length), "0000:%02X:00.0",
-                  m.ordinal(static_cast<unsigned>(device)) + 1);
+                  pci_bus_of(m, static_cast<unsigned>(device)));
     return Status::success;
   });
 }
@@ -135,7 +141,7 @@ int cudaDeviceGetByPCIBusId(int* device, const char* text) {
         std::sscanf(text, "%x:%x", &bus, &slot) != 2)
       return Status::invalid_value;
     for (unsigned n = 0; n < m.devices() && domain == 0 && slot == 0; ++n)
-      if (m.ordinal(n) + 1 == bus) {
+      if (pci_bus_of(m, n) == bus) {
         *device = static_cast<int>(n);
         return Status::success;
       }

@@ -64,18 +64,19 @@ Status operation_of(Machine&, const HostNodeParameters& p, Operation& operation)
   return Status::success;
 }
 
-KernelNodeParameters kernel_parameters_of(GraphNode& node) {
+Status kernel_parameters_of(GraphNode& node, KernelNodeParameters& p) {
   auto& grid = std::get<Grid>(node.operation);
+  if (grid.is_gone()) return Status::invalid_resource_handle;
   node.arguments.clear();
   for (const programs::Parameter& parameter : grid.entry->parameters)
     node.arguments.push_back(grid.parameters.data() + parameter.offset);
-  KernelNodeParameters p;
+  p = {};
   p.function = grid.function;
   p.grid = AbiDim3(grid.shape.grid);
   p.block = AbiDim3(grid.shape.block);
   p.shared_bytes = grid.shape.shared_bytes;
   p.arguments = node.arguments.data();
-  return p;
+  return Status::success;
 }
 
 Status parameters_of(const Operation& operation, CopyParameters& p) {
@@ -204,7 +205,7 @@ int cudaGraphAddKernelNode(void** node, void* graph, void* const* after, std::si
 int cudaGraphKernelNodeGetParams(void* node, KernelNodeParameters* p) {
   return with_node_of(GraphNode::Kind::kernel, node, [&](Machine&, GraphNode& n) {
     if (p == nullptr) return Status::invalid_value;
-    *p = kernel_parameters_of(n);
+    if (const Status s = kernel_parameters_of(n, *p); s != Status::success) return s;
     const void* const stub = Process::instance().stub_of(static_cast<const Function*>(p->function));
     if (stub != nullptr) p->function = const_cast<void*>(stub);
     return Status::success;
@@ -349,9 +350,7 @@ int cudaGraphExecChildGraphNodeSetParams(void* exec, void* node, void* child) {
     const GraphNode* const n = Graph::node_of(node);
     if (n == nullptr || n->kind != GraphNode::Kind::child || !m.is_graph(child) || e.find(*n) == nullptr)
       return Status::invalid_value;
-    const GraphExec made(*static_cast<Graph*>(child));
-    e.change(*n, [&](GraphExec::Step& step) { step.child = made.steps(); });
-    return Status::success;
+    return e.change_child(*n, *static_cast<Graph*>(child)) ? Status::success : Status::invalid_value;
   });
 }
 
@@ -716,8 +715,9 @@ int cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
     std::string text = "digraph graph_of_cuda {\n";
     for (const auto& n : g.nodes()) {
       const auto* const grid = std::get_if<Grid>(&n->operation);
-      text += fmt::format("  n{} [label=\"{}\"];\n", n->number,
-                          grid == nullptr ? kKinds[static_cast<unsigned>(n->kind)] : grid->entry->name);
+      text += fmt::format(
+          "  n{} [label=\"{}\"];\n", n->number,
+          grid == nullptr || grid->is_gone() ? kKinds[static_cast<unsigned>(n->kind)] : grid->entry->name);
       for (const GraphNode* before : n->after)
         text += fmt::format("  n{} -> n{};\n", before->number, n->number);
     }

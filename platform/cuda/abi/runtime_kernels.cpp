@@ -5,9 +5,33 @@
 
 namespace warpline::cuda::runtime {
 
+namespace {
+
+/// A block of a kernel's parameters as a program lays it out. Nothing: it is none, or not of all of them.
+std::optional<std::vector<std::uint8_t>> block_of(void* const* extra, const programs::Entry& entry) {
+  const void* block = nullptr;
+  std::size_t bytes = 0;
+  for (; address_of(*extra) != kBlockEnd; extra += 2) {
+    const std::uint64_t what = address_of(*extra);
+    if (extra[1] == nullptr || (what != kBlockPointer && what != kBlockSize)) return std::nullopt;
+    if (what == kBlockPointer) block = extra[1];
+    if (what == kBlockSize) bytes = *static_cast<const std::size_t*>(extra[1]);
+  }
+  // It may end with the last parameter, or with padding behind it.
+  const std::uint32_t needed =
+      entry.parameters.empty() ? 0 : entry.parameters.back().offset + entry.parameters.back().bytes;
+  if (bytes > kMostParameterBytes || bytes < needed || (bytes != 0 && block == nullptr)) return std::nullopt;
+  const auto* const first = static_cast<const std::uint8_t*>(block);
+  std::vector<std::uint8_t> all(first, first + bytes);
+  all.resize(entry.parameter_bytes);
+  return all;
+}
+
+}  // namespace
+
 Parameters laid_out(void** arguments) {
-  return [arguments](const programs::Entry& entry) {
-    if (arguments == nullptr && !entry.parameters.empty()) return std::vector<std::uint8_t>{};
+  return [arguments](const programs::Entry& entry) -> std::optional<std::vector<std::uint8_t>> {
+    if (arguments == nullptr && !entry.parameters.empty()) return std::nullopt;
     std::vector<std::uint8_t> bytes(entry.parameter_bytes);
     for (std::size_t i = 0; i < entry.parameters.size(); ++i)
       std::memcpy(&bytes[entry.parameters[i].offset], arguments[i], entry.parameters[i].bytes);
@@ -16,19 +40,7 @@ Parameters laid_out(void** arguments) {
 }
 
 Parameters laid_out_whole(void** extra) {
-  // Pairs of a key and a value, until a null: 1 leads to the bytes, 2 to how many they are.
-  const void* bytes = nullptr;
-  std::size_t count = 0;
-  for (void** at = extra; *at != nullptr; at += 2) {
-    if (address_of(at[0]) == 1) bytes = at[1];
-    if (address_of(at[0]) == 2 && at[1] != nullptr) count = *static_cast<const std::size_t*>(at[1]);
-  }
-  return [bytes, count](const programs::Entry& entry) {
-    if (bytes == nullptr) return std::vector<std::uint8_t>{};
-    std::vector<std::uint8_t> all(entry.parameter_bytes);
-    std::memcpy(all.data(), bytes, std::min(count, all.size()));
-    return all;
-  };
+  return [extra](const programs::Entry& entry) { return block_of(extra, entry); };
 }
 
 GridShape shape_of(const AbiDim3& grid, const AbiDim3& block, std::size_t shared_bytes) {

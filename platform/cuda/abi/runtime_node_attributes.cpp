@@ -63,6 +63,7 @@ int cudaGraphKernelNodeGetAttribute(void* node, int attribute, void* value) {
 /// Gives a node's grid another shape, if it can be launched so.
 Status reshape(Machine& m, GraphNode& n, const GridShape& shape) {
   const Grid& before = std::get<Grid>(n.operation);
+  if (before.is_gone()) return Status::invalid_resource_handle;
   Grid grid;
   const Status s =
       m.prepare({before.function, shape, [&before](const programs::Entry&) { return before.parameters; }},
@@ -107,29 +108,35 @@ int cudaGraphKernelNodeCopyAttributes(void* to, void* from) {
 
 // ---- Objects of the program
 
+/// Whether so many references can be meant: counts are those of an int.
+bool is_count(unsigned n) {
+  return n != 0 && n <= 0x7FFFFFFFU;
+}
+
 int cudaUserObjectCreate(void** object, void* pointer, UserObject::Destroy destroy, unsigned references,
                          unsigned flags) {
   constexpr unsigned kNoDestructorSync = 1;
-  if (object == nullptr || destroy == nullptr || references == 0 || references > 0x7FFFFFFFU ||
-      flags != kNoDestructorSync)
+  if (object == nullptr || destroy == nullptr || !is_count(references) || flags != kNoDestructorSync)
     return noted(Status::invalid_value);
   *object = &UserObject::create(pointer, destroy, references);
   return noted(Status::success);
 }
 
 int cudaUserObjectRetain(void* object, unsigned count) {
-  return noted(count != 0 && UserObject::retain(object, count) ? Status::success : Status::invalid_value);
+  return noted(is_count(count) && UserObject::retain(object, count) ? Status::success
+                                                                    : Status::invalid_value);
 }
 
 int cudaUserObjectRelease(void* object, unsigned count) {
-  return noted(count != 0 && UserObject::release(object, count) ? Status::success : Status::invalid_value);
+  return noted(is_count(count) && UserObject::release(object, count) ? Status::success
+                                                                     : Status::invalid_value);
 }
 
 int cudaGraphRetainUserObject(void* graph, void* object, unsigned count, unsigned flags) {
   constexpr unsigned kMove = 1;  // the program's own references become the graph's
   return with_graph(graph, [&](Machine&, Graph& g) {
     const auto kept = UserObject::find(object);
-    if (kept == nullptr || count == 0 || flags > kMove) return Status::invalid_value;
+    if (kept == nullptr || !is_count(count) || flags > kMove) return Status::invalid_value;
     if (flags == kMove && !UserObject::release(object, count)) return Status::invalid_value;
     g.objects().retain(kept, count);
     return Status::success;
@@ -138,7 +145,7 @@ int cudaGraphRetainUserObject(void* graph, void* object, unsigned count, unsigne
 
 int cudaGraphReleaseUserObject(void* graph, void* object, unsigned count) {
   return with_graph(graph, [&](Machine&, Graph& g) {
-    return count != 0 && g.objects().release(object, count) ? Status::success : Status::invalid_value;
+    return is_count(count) && g.objects().release(object, count) ? Status::success : Status::invalid_value;
   });
 }
 

@@ -79,6 +79,17 @@ int main() {
   EXPECT(cudaMemRangeGetAttribute(&last, 4, which[0], pages, 6 * kPage) == cudaErrorInvalidValue);
   (void)cudaGetLastError();
   CHECK(cudaFree(range));
+  // Neighbours in a page come and go: what was advised of it stays as long as one is there.
+  char *first_one = nullptr, *second_one = nullptr;
+  CHECK(cudaMallocManaged(&first_one, 64));
+  CHECK(cudaMemAdvise(first_one, 64, cudaMemAdviseSetReadMostly, gpu));
+  CHECK(cudaMallocManaged(&second_one, 64));
+  CHECK(cudaMemRangeGetAttribute(&last, 4, cudaMemRangeAttributeReadMostly, first_one, 64));
+  EXPECT(last == 1);
+  CHECK(cudaFree(second_one));
+  CHECK(cudaMemRangeGetAttribute(&last, 4, cudaMemRangeAttributeReadMostly, first_one, 64));
+  EXPECT(last == 1);
+  CHECK(cudaFree(first_one));
   // Host and kernel count together.
   unsigned* shared = nullptr;
   CHECK(cudaMallocManaged(&shared, sizeof(unsigned)));

@@ -519,6 +519,24 @@ class DriverPeers : public DriverApi {
   void* module_ = nullptr;
 };
 
+TEST_F(DriverPeers, EachGpuHasAPciBusOfItsOwn) {
+  for (int device = 0; device < 2; ++device) {
+    int bus = 0;
+    EXPECT_EQ(call("cuDeviceGetAttribute", &bus, 33, device), Status::success);
+    EXPECT_EQ(bus, 1 + device);
+    const auto of_runtime =
+        reinterpret_cast<int (*)(int*, int, int)>(runtime_function("cudaDeviceGetAttribute"));
+    EXPECT_EQ(of_runtime(&bus, 33, device), 0);
+    EXPECT_EQ(bus, 1 + device);
+    std::array<char, 16> text{};
+    EXPECT_EQ(call("cuDeviceGetPCIBusId", text.data(), 16, device), Status::success);
+    EXPECT_STREQ(text.data(), device == 0 ? "0000:01:00.0" : "0000:02:00.0");
+    int found = -1;
+    EXPECT_EQ(call("cuDeviceGetByPCIBusId", &found, static_cast<const char*>(text.data())), Status::success);
+    EXPECT_EQ(found, device);
+  }
+}
+
 TEST_F(DriverPeers, AccessIsEnabledOnceAndDisabledOnce) {
   const auto enable = [](void* peer, unsigned flags = 0) {
     return call("cuCtxEnablePeerAccess", peer, flags);
@@ -716,6 +734,13 @@ TEST_F(DriverApi, GraphsAreMadeByHandAndChanged) {
   ASSERT_EQ(call("cuGraphRetainUserObject", graph, object, 1U, 1U), Status::success);
   EXPECT_EQ(call("cuGraphRetainUserObject", graph, object, 1U, 1U), Status::invalid_value)
       << "the program has none any more";
+  constexpr unsigned kTooMany = 0x80000000U;  // counts are those of an int
+  EXPECT_EQ(call("cuUserObjectCreate", &object, static_cast<void*>(&destroyed), destroy, kTooMany, 1U),
+            Status::invalid_value);
+  EXPECT_EQ(call("cuUserObjectRetain", object, kTooMany), Status::invalid_value);
+  EXPECT_EQ(call("cuUserObjectRelease", object, kTooMany), Status::invalid_value);
+  EXPECT_EQ(call("cuGraphRetainUserObject", graph, object, kTooMany, 0U), Status::invalid_value);
+  EXPECT_EQ(call("cuGraphReleaseUserObject", graph, object, kTooMany), Status::invalid_value);
 
   ASSERT_EQ(call("cuStreamCreate", &stream, 1U), Status::success);
   ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, 0ULL), Status::success);
@@ -733,6 +758,132 @@ TEST_F(DriverApi, GraphsAreMadeByHandAndChanged) {
   // A launch may hold it a little longer than the wait for it.
   while (destroyed == 0) std::this_thread::yield();
   EXPECT_EQ(call("cuUserObjectRetain", object, 1U), Status::invalid_value) << "it is gone";
+}
+
+TEST_F(DriverApi, BlocksOfParametersOfNodesAreThoseOfLaunches) {
+  begin();
+  void *function = nullptr, *graph = nullptr, *node = nullptr;
+  ASSERT_EQ(call("cuModuleGetFunction", &function, module(), "scale"), Status::success);
+  ASSERT_EQ(call("cuGraphCreate", &graph, 0U), Status::success);
+  std::array<std::uint8_t, 16> block{};
+  std::size_t bytes = block.size();
+  void *const pointer = reinterpret_cast<void*>(1), *const size = reinterpret_cast<void*>(2);
+  void* extra[] = {pointer, block.data(), size, &bytes, nullptr};
+  const auto add = [&] {
+    KernelNodeParameters kernel;
+    kernel.function = function;
+    kernel.extra = extra;
+    return call("cuGraphAddKernelNode", &node, graph, static_cast<void**>(nullptr), std::size_t{0}, &kernel);
+  };
+  EXPECT_EQ(add(), Status::success);
+  bytes = 4;
+  EXPECT_EQ(add(), Status::invalid_value) << "it has three parameters";
+  bytes = 40000;
+  EXPECT_EQ(add(), Status::invalid_value) << "more than any kernel has";
+  bytes = 16;
+  extra[3] = nullptr;
+  EXPECT_EQ(add(), Status::invalid_value) << "of no size";
+  extra[3] = &bytes;
+  extra[0] = reinterpret_cast<void*>(7);
+  EXPECT_EQ(add(), Status::invalid_value) << "nothing is called 7";
+  EXPECT_EQ(call("cuGraphDestroy", graph), Status::success);
+}
+
+TEST_F(DriverApi, GraphsOutliveTheModulesOfTheirKernels) {
+  begin();
+  void *function = nullptr, *graph = nullptr, *node = nullptr, *exec = nullptr, *outer = nullptr,
+       *child = nullptr, *outer_exec = nullptr;
+  void* const loaded = module();
+  void** const none = nullptr;
+  ASSERT_EQ(call("cuModuleGetFunction", &function, loaded, "nothing"), Status::success);
+  ASSERT_EQ(call("cuGraphCreate", &graph, 0U), Status::success);
+  ASSERT_EQ(call("cuGraphCreate", &outer, 0U), Status::success);
+  KernelNodeParameters kernel;
+  kernel.function = function;
+  ASSERT_EQ(call("cuGraphAddKernelNode", &node, graph, none, std::size_t{0}, &kernel), Status::success);
+  ASSERT_EQ(call("cuGraphAddChildGraphNode", &child, outer, none, std::size_t{0}, graph), Status::success);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, 0ULL), Status::success);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &outer_exec, outer, 0ULL), Status::success);
+  void* const stream = nullptr;
+  ASSERT_EQ(call("cuGraphLaunch", exec, stream), Status::success);
+  ASSERT_EQ(call("cuModuleUnload", loaded), Status::success);
+  EXPECT_EQ(call("cuGraphLaunch", exec, stream), Status::invalid_resource_handle);
+  EXPECT_EQ(call("cuGraphLaunch", outer_exec, stream), Status::invalid_resource_handle);
+  EXPECT_EQ(call("cuGraphKernelNodeGetParams", node, &kernel), Status::invalid_resource_handle);
+  std::array<std::uint32_t, 16> cooperative{1};
+  EXPECT_EQ(call("cuGraphKernelNodeSetAttribute", node, 2, static_cast<const void*>(cooperative.data())),
+            Status::invalid_resource_handle);
+  // Another kernel takes its place.
+  ASSERT_EQ(call("cuModuleGetFunction", &function, module(), "nothing"), Status::success);
+  kernel = {};
+  kernel.function = function;
+  ASSERT_EQ(call("cuGraphExecKernelNodeSetParams", exec, node, &kernel), Status::success);
+  EXPECT_EQ(call("cuGraphLaunch", exec, stream), Status::success);
+  EXPECT_EQ(call("cuCtxSynchronize"), Status::success);
+  for (void* e : {exec, outer_exec}) EXPECT_EQ(call("cuGraphExecDestroy", e), Status::success);
+  for (void* g : {graph, outer}) EXPECT_EQ(call("cuGraphDestroy", g), Status::success);
+}
+
+TEST_F(DriverApi, ChildrenAreExchangedForThoseOfTheirShapeWithTheirObjects) {
+  begin();
+  const std::uint64_t values = memory(64);
+  void *outer = nullptr, *child = nullptr, *other = nullptr, *empty = nullptr, *node = nullptr,
+       *nested = nullptr, *exec = nullptr, *object = nullptr;
+  void** const none = nullptr;
+  void* const context = begin();
+  std::atomic<int> destroyed{0};
+  const auto destroy = +[](void* counter) { ++*static_cast<std::atomic<int>*>(counter); };
+  for (void** g : {&outer, &child, &other, &empty}) ASSERT_EQ(call("cuGraphCreate", g, 0U), Status::success);
+  FillNodeParameters fill{reinterpret_cast<void*>(values), 0, 1, 4, 16, 1};
+  const auto add_fill = [&](void* graph) {
+    return call("cuGraphAddMemsetNode", &node, graph, none, std::size_t{0}, &fill, context);
+  };
+  ASSERT_EQ(add_fill(child), Status::success);
+  fill.value = 2;
+  ASSERT_EQ(add_fill(other), Status::success);
+  ASSERT_EQ(call("cuUserObjectCreate", &object, static_cast<void*>(&destroyed), destroy, 1U, 1U),
+            Status::success);
+  ASSERT_EQ(call("cuGraphRetainUserObject", other, object, 1U, 1U), Status::success);
+  ASSERT_EQ(call("cuGraphAddChildGraphNode", &nested, outer, none, std::size_t{0}, child), Status::success);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, outer, 0ULL), Status::success);
+  EXPECT_EQ(call("cuGraphExecChildGraphNodeSetParams", exec, nested, empty), Status::invalid_value)
+      << "of another shape";
+  ASSERT_EQ(call("cuGraphExecChildGraphNodeSetParams", exec, nested, other), Status::success);
+  ASSERT_EQ(call("cuGraphDestroy", other), Status::success);
+  EXPECT_EQ(destroyed, 0) << "launches need it";
+  ASSERT_EQ(call("cuGraphLaunch", exec, static_cast<void*>(nullptr)), Status::success);
+  EXPECT_EQ(words(values, 1).front(), 2U);
+  ASSERT_EQ(call("cuGraphExecChildGraphNodeSetParams", exec, nested, child), Status::success);
+  // A launch may hold it a little longer than the wait for it.
+  while (destroyed == 0) std::this_thread::yield();
+  ASSERT_EQ(call("cuGraphExecDestroy", exec), Status::success);
+  for (void* g : {outer, child, empty}) EXPECT_EQ(call("cuGraphDestroy", g), Status::success);
+}
+
+TEST_F(DriverApi, AdviceNeedsAContextAndIsNoConcernOfTheRuntimes) {
+  begin();
+  std::uint64_t address = 0;
+  struct Place {
+    int type, id;
+  };
+  const Place gpu{1, 0}, nowhere{9, 9};
+  void* const stream = nullptr;
+  const auto last = reinterpret_cast<int (*)()>(runtime_function("cudaGetLastError"));
+  ASSERT_EQ(call("cuMemAllocManaged", &address, std::size_t{64}, 1U), Status::success);
+  last();
+  EXPECT_EQ(call("cuMemAdvise_v2", address, std::size_t{64}, 3, nowhere), Status::invalid_value);
+  EXPECT_EQ(last(), 0);
+  const auto all = [&] {
+    return std::array{call("cuMemAdvise", address, std::size_t{64}, 1, 0),
+                      call("cuMemAdvise_v2", address, std::size_t{64}, 3, gpu),
+                      call("cuMemPrefetchAsync", address, std::size_t{64}, 0, stream),
+                      call("cuMemPrefetchAsync_v2", address, std::size_t{64}, gpu, 0U, stream)};
+  };
+  for (const Status s : all()) EXPECT_EQ(s, Status::success);
+  EXPECT_EQ(call("cuCtxSetCurrent", static_cast<void*>(nullptr)), Status::success);
+  for (const Status s : all()) EXPECT_EQ(s, Status::device_uninitialized);
+  begin();
+  EXPECT_EQ(call("cuMemFree_v2", address), Status::success);
 }
 
 TEST_F(DriverApi, LaunchesAreGivenPieceByPiece) {

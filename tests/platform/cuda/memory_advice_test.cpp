@@ -91,5 +91,33 @@ TEST(MemoryAdvice, IsThatOfAllPagesOfARange) {
   }
 }
 
+TEST(MemoryAdvice, IsForgottenOfPagesThatNothingLiesInAnyMore) {
+  const auto managed = [](std::uint64_t address, std::uint64_t bytes) {
+    return Allocation{address, bytes, Allocation::Kind::managed};
+  };
+  const Allocation one = managed(kPage, 64), long_one = managed(kPage + 256, 2 * kPage),
+                   last = managed(3 * kPage + 512, 64);
+  Allocations left;
+  for (const Allocation& a : {one, long_one, last}) left.add(a);
+  left.add({kPage + 128, 64, Allocation::Kind::device});
+  MemoryAdvice advice;
+  const auto is_read_mostly = [&advice](std::uint64_t page) {
+    return advice.common(page * kPage, kPage).read_mostly;
+  };
+  advice.change(kPage, 3 * kPage, [](MemoryAdvice::Of& of) { of.read_mostly = true; });
+  const auto free = [&](const Allocation& a) {
+    left.remove(a.address);
+    advice.forget(a, left);
+  };
+  free(long_one);
+  EXPECT_TRUE(is_read_mostly(1) && is_read_mostly(3));
+  EXPECT_FALSE(is_read_mostly(2));
+  free(one);
+  EXPECT_FALSE(is_read_mostly(1));
+  EXPECT_TRUE(is_read_mostly(3));
+  free(last);
+  EXPECT_FALSE(is_read_mostly(3));
+}
+
 }  // namespace
 }  // namespace warpline::cuda
