@@ -43,7 +43,8 @@ unsigned most_in_usual_bank(const std::uint32_t* words, unsigned count, unsigned
   return most;
 }
 
-/// How many different words, or words, fall in the fullest bank. May sort `words`.
+/// How many different words fall in the fullest bank; `count_all`: how many words, different or not. Sorts
+/// `words`.
 unsigned conflict_degree(std::vector<std::uint64_t>& words, unsigned banks, bool count_all) {
   std::sort(words.begin(), words.end());
   if (!count_all) words.erase(std::unique(words.begin(), words.end()), words.end());
