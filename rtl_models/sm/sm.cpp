@@ -805,6 +805,8 @@ bool Sm::changes_nothing() const {
   if (dones_.any() || flush_ != Flush::none || constant_invalidations_ != 0 || core_.flushing() != 0 ||
       !cluster_idle() || !bulk_.idle())
     return false;
+  // What comes back to an SM without warps may be the last thing that its grid, or the next CTA, waits for.
+  if (core_.active_warps() == 0 && busy()) return false;
   const auto& warps = core_.warps();
   return std::all_of(warps.begin(), warps.end(),
                      [](const ResidentWarp& w) { return !w.active || (w.stores == 0 && w.copies == 0); });

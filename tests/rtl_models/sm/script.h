@@ -208,6 +208,11 @@ struct SmBench {
   }
   /// Runs `ctas` CTAs of one warp per script.
   RunOutcome run(unsigned ctas = 1, unsigned threads = 0, unsigned resident = 1) {
+    prepare(ctas, threads, resident);
+    return engine.run_until(1000000);
+  }
+  /// The same up to the first cycle.
+  void prepare(unsigned ctas = 1, unsigned threads = 0, unsigned resident = 1) {
     KernelInfo info;
     info.grid = {ctas, 1, 1};
     info.block = {threads != 0 ? threads : static_cast<unsigned>(scripts.size()) * kWarpLanes, 1, 1};
@@ -224,7 +229,6 @@ struct SmBench {
     map.code_base = kCodeBase;
     sm.start(info, std::make_unique<ScriptSource>(scripts, log, parameters.warp_slots), map, resident);
     distributor.start(info.grid, resident);
-    return engine.run_until(1000000);
   }
   static constexpr ChannelParameters kChannel{128, 1, 8, 1};
   static constexpr PhysicalAddress kCodeBase = physical(Aperture::vidmem, 0x400000);

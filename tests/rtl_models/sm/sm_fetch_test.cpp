@@ -101,6 +101,22 @@ TEST(SmFetch, WarpsThatReplaceEachOthersLinesGoOn) {
   EXPECT_GT(bench.sm.fetch_counters().requests, 20U);
 }
 
+TEST(SmFetch, ALineUnderWayAfterTheLastWarpIsNoStandstill) {
+  // The line after the only one, which no warp waits for, comes long after the warp has exited.
+  const auto delay = [](const Request& r, std::size_t) {
+    return r.line == SmBench::kCodeBase ? Cycle{20} : Cycle{5000};
+  };
+  SmBench bench({straight(0, 4)}, delay);
+  bench.code_bytes = 2 * kLineBytes;
+  bench.prepare();
+  ASSERT_EQ(bench.engine.run_until(1000), RunOutcome::cycle_limit);
+  ASSERT_EQ(bench.log.issued.size(), 4U);
+  EXPECT_TRUE(bench.sm.busy());
+  EXPECT_FALSE(bench.sm.changes_nothing());
+  ASSERT_EQ(bench.engine.run_until(10000), RunOutcome::quiescent);
+  EXPECT_TRUE(bench.sm.changes_nothing());
+}
+
 TEST(SmFetch, AnInvalidationHasTheCodeFetchedAgainBehindIt) {
   SmBench bench({{at(0, alu(1)), at(16, invalidate_instructions(5)), at(32, alu(1))}}, SmBench::fixed(30));
   bench.code_bytes = 3 * kStep;
