@@ -16,10 +16,19 @@ std::vector<std::string> config_keys() {
   return keys;
 }
 
-std::string to_toml(GpuConfig config) {
+std::string to_toml(GpuConfig config, const KeySources& sources) {
   std::string out;
-  for (const ConfigEntry& e : config_entries(std::move(config)))
-    out += (e.value.empty() ? "\n[" + e.path() + "]" : e.name + " = " + e.value) + "  # " + e.meaning + "\n";
+  for (const ConfigEntry& e : config_entries(std::move(config))) {
+    const auto told = sources.find(e.path());
+    if (e.value.empty()) {
+      out += "\n[" + e.path() + "]";
+    } else if (told == sources.end()) {
+      out += e.name + " = " + e.value;
+    } else {
+      out += e.name + " = { value = " + e.value + ", " + told->second.toml() + " }";
+    }
+    out += "  # " + e.meaning + "\n";
+  }
   return out;
 }
 

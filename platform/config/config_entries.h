@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/config/gpu_config.h"
+#include "platform/config/key_source.h"
 #include "rtl_models/base/visibility.h"
 
 namespace warpline {
@@ -30,7 +31,8 @@ WARPLINE_PUBLIC [[nodiscard]] std::vector<ConfigEntry> config_entries(GpuConfig 
 /// Every key that a GPU file may set, dotted (`l2.slices`), in the order of the parameter structs.
 WARPLINE_PUBLIC [[nodiscard]] std::vector<std::string> config_keys();
 
-/// `config` as TOML, every key with its meaning as a comment.
-WARPLINE_PUBLIC [[nodiscard]] std::string to_toml(GpuConfig config);
+/// `config` as TOML, every key with its meaning as a comment, and with where its value comes from if
+/// `sources` says so.
+WARPLINE_PUBLIC [[nodiscard]] std::string to_toml(GpuConfig config, const KeySources& sources = {});
 
 }  // namespace warpline

@@ -6,6 +6,7 @@
 
 #include "platform/config/gpu_config.h"
 #include "platform/config/parameter_broker.h"
+#include "platform/config/key_source.h"
 
 namespace warpline {
 
@@ -20,6 +21,7 @@ struct ParameterSetting {
 struct SetBy {
   ParameterOrigin origin = ParameterOrigin::built_in;
   std::string who;  ///< a file, "--set", a preset value
+  KeySource source{};
 };
 
 /// A configuration, and where it comes from.

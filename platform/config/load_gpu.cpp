@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <list>
+#include <set>
 
 #include "platform/config/config_binder.h"
 #include "platform/config/gpu_loader.h"
@@ -27,11 +28,19 @@ class Loader {
     }
   }
 
+  /// A preset, behind those that it is based on.
   void preset(const std::string& name) {
     Result<Document> parsed = Document::parse(name + ".toml (built in)", preset_text(name));
     WARPLINE_EXPECT(parsed.ok(), "built-in presets parse");
-    preset_ = &keep(std::move(parsed), ParameterOrigin::built_in);
-    bind(*preset_);
+    const Document& document = keep(std::move(parsed), ParameterOrigin::built_in);
+    presets_.insert(&document);
+    if (const Member* base = document.root().find("base"); base != nullptr) {
+      preset(base->value.text);
+      for (auto& [key, origin] : origins_)
+        if (origin.source.as.empty()) origin.source.as = base->value.text;
+    }
+    config_.name = name;
+    bind(document, {"base"});
   }
 
   /// `read`: unless null, becomes its text.
@@ -75,7 +84,8 @@ class Loader {
   Result<GpuConfig> finish(const std::vector<ParameterSetting>& settings) {
     for (const ParameterSetting& setting : settings) change(setting);
     // Devices take the place of the plain memory that a preset has; not of what somebody has asked for.
-    if (config_.pcie_system.peers != 0 && origins_["peer_bytes"].document == preset_) config_.peer_bytes = 0;
+    if (config_.pcie_system.peers != 0 && presets_.count(origins_["peer_bytes"].document) != 0)
+      config_.peer_bytes = 0;
     if (faults_.empty())
       for (const Problem& p : config_.problems()) faults_.push_back(located(p));
     if (!faults_.empty()) return std::move(faults_);
@@ -87,7 +97,8 @@ class Loader {
   [[nodiscard]] std::map<std::string, SetBy> set_by() const {
     std::map<std::string, SetBy> all;
     for (const auto& [path, origin] : origins_)
-      if (origin.document != nullptr) all[path] = {layers_.at(origin.document), origin.document->file()};
+      if (origin.document != nullptr)
+        all[path] = {layers_.at(origin.document), origin.document->file(), origin.source};
     return all;
   }
 
@@ -133,7 +144,7 @@ class Loader {
   GpuConfig config_;
   std::list<Document> documents_;
   std::map<const Document*, ParameterOrigin> layers_;
-  const Document* preset_ = nullptr;  ///< of the documents
+  std::set<const Document*> presets_;  ///< of the documents
   KeyOrigins origins_;
   Diagnostics faults_;
 };
@@ -142,14 +153,14 @@ class Loader {
 
 std::vector<std::string> preset_names() {
   std::vector<std::string> names;
-  names.reserve(kPresetTexts.size());
-  for (const PresetText& p : kPresetTexts) names.emplace_back(p.name);
+  for (const PresetText& p : preset_texts()) names.emplace_back(p.name);
   return names;
 }
 
 std::string preset_text(const std::string& name) {
-  for (const PresetText& p : kPresetTexts)
-    if (name == p.name) return p.text;
+  const std::string_view whole = name == "a100" ? "a100-80" : name == "h100" ? "h100-sxm" : name;
+  for (const PresetText& p : preset_texts())
+    if (whole == p.name) return p.text;
   return {};
 }
 
@@ -168,6 +179,17 @@ Result<LoadedGpu> load_with_origins(const std::string& name_or_path,
   Result<GpuConfig> config = loader.finish(settings);
   if (!config.ok()) return config.faults();
   return LoadedGpu{std::move(config.value()), defaults, loader.set_by()};
+}
+
+Result<TracedGpu> trace_gpu(const std::string& name_or_path, const std::vector<std::string>& settings) {
+  Loader loader;
+  loader.load(name_or_path, nullptr);
+  Result<GpuConfig> config = loader.finish(settings_of(settings));
+  if (!config.ok()) return config.faults();
+  TracedGpu traced{std::move(config.value()), {}};
+  for (const auto& [key, by] : loader.set_by())
+    if (by.source.kind != KeySource::Kind::none) traced.sources[key] = by.source;
+  return traced;
 }
 
 Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<std::string>& settings,

@@ -4,12 +4,14 @@
 #include <vector>
 
 #include "platform/config/gpu_config.h"
+#include "platform/config/key_source.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
-/// Names of the built-in presets, the default (`mini`) first.
+/// Names of the built-in presets, the default (`mini`) first. `a100` and `h100` are short for `a100-80` and
+/// `h100-sxm`.
 WARPLINE_PUBLIC [[nodiscard]] std::vector<std::string> preset_names();
 /// The TOML text of a built-in preset with its comments, or an empty string.
 WARPLINE_PUBLIC [[nodiscard]] std::string preset_text(const std::string& name);
@@ -22,6 +24,15 @@ WARPLINE_PUBLIC [[nodiscard]] std::string preset_text(const std::string& name);
 WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu(const std::string& name_or_path,
                                                          const std::vector<std::string>& settings = {},
                                                          std::string* text = nullptr);
+
+/// A GPU, and what is said of where its values come from.
+struct WARPLINE_PUBLIC TracedGpu {
+  GpuConfig config;
+  KeySources sources;
+};
+/// As load_gpu().
+WARPLINE_PUBLIC [[nodiscard]] Result<TracedGpu> trace_gpu(const std::string& name_or_path,
+                                                          const std::vector<std::string>& settings = {});
 
 /// The same for the text of a file that was read already; `path` names it.
 WARPLINE_PUBLIC [[nodiscard]] Result<GpuConfig> load_gpu_text(const std::string& path,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <vector>
 
 namespace warpline {
 
@@ -9,6 +9,7 @@ struct PresetText {
   const char* name;
   const char* text;
 };
-extern const std::array<PresetText, 4> kPresetTexts;  ///< mini, v100, a100, h100
+/// The default, `mini`, first.
+[[nodiscard]] const std::vector<PresetText>& preset_texts();
 
 }  // namespace warpline
