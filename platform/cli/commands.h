@@ -14,6 +14,8 @@ namespace warpline {
 void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed);
 /// `warpline config`: GPU presets and their keys.
 void add_config(CLI::App& app, int& status);
+/// `warpline calibrate`: published measurements of a GPU, repeated on its model.
+void add_calibrate(CLI::App& app, int& status);
 /// `warpline counters`: a page of Markdown with the path, unit and meaning of every counter of a GPU.
 void add_counters(CLI::App& app, int& status);
 /// `warpline cctl`: one CCTL or CCTLL instruction, as text or as its encoding: what it does to which cache,

@@ -67,6 +67,7 @@ const std::vector<std::vector<std::string>>& levels() {
       {"platform/consistency", "platform/systemc"},
       {"platform/host"},
       {"platform/launch"},
+      {"platform/study"},
       {"platform/cuda"},
       {"platform/cuda/abi", "platform/cli"},
       {"platform/cuda/libraries"}};

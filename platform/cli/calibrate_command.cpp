@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "platform/cli/commands.h"
+#include "platform/cli/console.h"
+#include "platform/cli/progress_bar.h"
+#include "platform/cli/shared_options.h"
+#include "platform/study/calibration.h"
+#include "platform/study/microbench_texts.h"
+#include "platform/study/model_device.h"
+#include "rtl_models/base/glob.h"
+#include "rtl_models/document/files.h"
+
+namespace warpline {
+namespace {
+
+struct CalibrateOptions {
+  GpuChoice gpu;
+  std::string rows_file;
+  std::vector<std::string> rows;  ///< patterns of their names
+  std::string kind;
+  bool list = false, quantities = false, quiet = false;
+};
+
+std::string quantities_text() {
+  std::string out;
+  for (const study::Quantity& q : study::quantities()) {
+    std::string keys;
+    for (const char* key : q.numbers) keys += fmt::format(" {}=N", key);
+    for (const char* key : q.words) keys += fmt::format(" {}=\"...\"", key);
+    out += fmt::format("{:<16} {}\n{:<16}{}\n", q.name, q.meaning, "", keys.empty() ? " no arguments" : keys);
+  }
+  return out;
+}
+
+bool wanted(const CalibrateOptions& o, const study::MeasuredRow& row) {
+  if (!o.kind.empty() && row.kind != o.kind) return false;
+  return o.rows.empty() || std::any_of(o.rows.begin(), o.rows.end(),
+                                       [&](const std::string& pattern) { return glob_matches(pattern, row.id); });
+}
+
+int calibrate(const CalibrateOptions& o) {
+  if (o.quantities) {
+    print_result(quantities_text());
+    return kDone;
+  }
+  std::string file = "rows.toml (built in)", text = study::microbench_rows();
+  if (!o.rows_file.empty()) {
+    Result<std::string> read = read_file(o.rows_file);
+    if (!read.ok()) return bad_input(read.faults());
+    file = o.rows_file;
+    text = std::move(read.value());
+  }
+  const auto rows = study::read_rows(file, text);
+  if (!rows.ok()) return bad_input(rows.faults());
+  const auto loaded = o.gpu.load();
+  if (!loaded.ok()) return bad_input(loaded.faults());
+  // Short names stand for whole ones.
+  const auto same = [](const std::string& row, const std::string& gpu) {
+    return row == gpu || (gpu == "a100" && row == "a100-80") || (gpu == "h100" && row == "h100-sxm");
+  };
+  std::vector<const study::MeasuredRow*> chosen;
+  for (const study::MeasuredRow& row : rows.value())
+    if (same(row.gpu, o.gpu.name) && wanted(o, row)) chosen.push_back(&row);
+  if (chosen.empty())
+    return bad_input("no published row of " + o.gpu.name + " is asked for",
+                     "warpline calibrate " + o.gpu.name + " --list shows what there is");
+  std::vector<study::RowResult> results;
+  if (!o.list) {
+    study::ModelDevice device(loaded.value());
+    ProgressBar bar(!o.quiet && is_terminal(2), 1, "rows");
+    bar.launch(0, o.gpu.name);
+    const bool tells = std::getenv("CAL_TIME") != nullptr;
+    for (const study::MeasuredRow* row : chosen) {
+      results.push_back(study::measure(device, *row));
+      if (tells && results.back().answered) print_message(fmt::format("{:>6.2f} {} {:.1f} {:+.1f}\n", results.back().seconds, row->id, results.back().measured, results.back().error()));
+      bar.update(static_cast<double>(results.size()) / static_cast<double>(chosen.size()), results.size());
+    }
+  } else {
+    for (const study::MeasuredRow* row : chosen)
+      results.push_back({row, false, 0, row->quantity == nullptr ? row->refused : row->source, 0});
+  }
+  print_result(study::rows_text(results));
+  if (!o.list) print_result("\n" + study::summary_text(study::summarise(results)));
+  return kDone;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, int& status) {
+  CLI::App& command = *app.add_subcommand(
+      "calibrate", "Repeats published measurements of a GPU on its model, and tells the errors by class");
+  CalibrateOptions& o = options_of(command, status, calibrate);
+  command.add_option("GPU", o.gpu.name, "preset or TOML file")->required();
+  o.gpu.add_set(command, "key.path=value changes the GPU; may be repeated");
+  command.add_option("--row", o.rows, "only rows whose names fit the pattern (V100.chase.*); may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--class", o.kind, "only rows of this class");
+  command.add_option("--rows", o.rows_file, "a file of rows in place of those built in");
+  command.add_flag("--list", o.list, "lists the rows and who has measured them; measures nothing");
+  command.add_flag("--quantities", o.quantities, "lists what rows can be measured as, with arguments");
+  command.add_flag("--quiet", o.quiet, "no progress");
+  command.footer("Example: warpline calibrate v100 --class latency");
+}
+
+}  // namespace warpline

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "platform/machine/gpu_platform.h"
+#include "platform/programs/module.h"
+#include "platform/study/bench_device.h"
+
+namespace warpline::study {
+
+/// A GPU of this model.
+class ModelDevice final : public BenchDevice {
+ public:
+  /// Pre: the configuration has no problems.
+  explicit ModelDevice(const GpuConfig& config);
+  ~ModelDevice() override;
+  [[nodiscard]] const DeviceShape& shape() const override { return shape_; }
+  std::uint64_t allocate(std::uint64_t bytes) override;
+  void write(std::uint64_t address, const void* bytes, std::uint64_t count) override;
+  void read(std::uint64_t address, void* bytes, std::uint64_t count) override;
+  void write_constant(const std::string& variable, const void* bytes, std::uint64_t count) override;
+  std::uint64_t texture(std::uint64_t address, std::uint64_t words) override;
+  double run(const KernelCall& call) override;
+  void clear() override;
+  [[nodiscard]] GpuPlatform& platform() { return *platform_; }
+
+ private:
+  void begin();
+
+  GpuConfig config_;
+  DeviceShape shape_;
+  std::vector<std::unique_ptr<programs::Module>> modules_;
+  std::map<std::string, programs::Module*> by_kernel_;
+  std::map<std::string, std::uint64_t> constants_;
+  std::unique_ptr<GpuPlatform> platform_;
+};
+
+}  // namespace warpline::study
