@@ -156,7 +156,7 @@ double chase_shared(BenchDevice& device, const QuantityArguments& arguments) {
 /// The dynamic shared memory with which an SM has `blocks` blocks and no more.
 unsigned shared_for(const DeviceShape& shape, std::uint64_t blocks) {
   const std::uint64_t most = shape.shared_bytes / blocks, least = shape.shared_bytes / (blocks + 1) + 1;
-  return static_cast<unsigned>(std::min<std::uint64_t>((most + least) / 2, 48 * 1024) / 256 * 256);
+  return static_cast<unsigned>((most + least) / 2 / 256 * 256);
 }
 
 /// Bytes a second of a stream through DRAM, one element to a thread. What a launch costs is left out: the
@@ -175,22 +175,22 @@ double stream(BenchDevice& device, const QuantityArguments& arguments) {
   const std::uint64_t fill =
       writes ? static_cast<std::uint64_t>(static_cast<double>(shape.l2_bytes) * 1.25 / arrays) / 4096 * 4096 : 0;
   std::vector<std::uint64_t> buffers;
-  for (int n = 0; n < 3; ++n) buffers.push_back(device.allocate(fill + 3 * part));
+  for (int n = 0; n < 3; ++n) buffers.push_back(device.allocate(std::max(fill, resident) + 3 * part));
   const std::uint64_t out = device.allocate(256);
   // Of memory that has not been touched before.
-  const auto run = [&](std::uint64_t from, std::uint64_t bytes, unsigned threads) {
+  const auto run = [&](std::uint64_t first, std::uint64_t bytes, unsigned threads) {
     const std::uint64_t n = bytes / 8;
     KernelCall call{"stream_" + kind, static_cast<unsigned>((n + threads - 1) / threads), threads,
                     shared_for(shape, per_sm)};
-    if (writes) call.pointer(buffers[0] + from);
-    if (reads) call.pointer(buffers[1] + from);
-    if (two) call.pointer(buffers[2] + from);
+    if (writes) call.pointer(buffers[0] + first);
+    if (reads) call.pointer(buffers[1] + first);
+    if (two) call.pointer(buffers[2] + first);
     if (!writes) call.pointer(out);
     return device.run(call.word(n));
   };
-  if (fill != 0) run(0, fill, 512);
-  const double half = run(fill, part, block);
-  const double whole = run(fill + part, 2 * part, block);
+  run(0, std::max(fill, resident), 512);  // which brings the code into the caches, too
+  const std::uint64_t from = std::max(fill, resident);
+  const double half = run(from, part, block), whole = run(from + part, 2 * part, block);
   return static_cast<double>(part) * arrays / (whole - half);
 }
 
@@ -212,6 +212,7 @@ double read_same(BenchDevice& device, const QuantityArguments& arguments) {
     const double few = run(0, bytes, rounds), many = run(0, bytes, 2 * rounds);
     return static_cast<double>(bytes * rounds) * shape.sms / (many - few);
   }
+  run(0, kUnit, 1);
   if (bytes <= shape.l2_bytes) {
     KernelCall call{"stream_read16", shape.sms, 1024};
     device.run(call.pointer(at).pointer(out).word(bytes / 16));

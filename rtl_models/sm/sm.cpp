@@ -220,7 +220,7 @@ void Sm::start_cta(Dim3 id, const ClusterPlace* cluster) {
     scoreboard_.clear(slot);
     dependences_[slot].clear();
     ordering_.forget(slot);
-    pace_[slot] = {edge_, fetch_.no_line()};
+    pace_[slot] = {edge_ + parameters_.cta_launch_latency, fetch_.no_line()};
     fetch_.forget(slot);
   }
   for (const unsigned slot : cta.slots) evaluate(slot);

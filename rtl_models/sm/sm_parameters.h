@@ -46,6 +46,7 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned shared_banks = 32;       ///< banks of 4 bytes
   unsigned shared_latency = 19;     ///< from issue to a register that can be read, where no lanes conflict
   unsigned shared_pass_cycles = 2;  ///< of each further pass that lanes in conflict need
+  unsigned cta_launch_latency = 0;  ///< from the launch of a CTA to its first instruction
   unsigned issue_latency = 4;       ///< from issue to the load/store unit
   unsigned writeback_latency = 2;   ///< from a response to a register that can be read
   unsigned lsu_entries = 64;        ///< memory instructions in flight
@@ -69,6 +70,7 @@ struct WARPLINE_PUBLIC SmParameters {
     rules.need(registers >= 1024 && registers <= (1U << 24), "registers", "must be 1024 to 16777216");
     rules.need(shared_bytes <= (1U << 24), "shared_bytes", "must be at most 16777216");
     rules.need(shared_banks >= 1 && shared_banks <= 1024, "shared_banks", "must be 1 to 1024");
+    rules.need(cta_launch_latency <= 100000, "cta_launch_latency", "must be at most 100000 cycles");
     rules.need(issue_latency >= 1 && issue_latency <= 10000, "issue_latency", "must be 1 to 10000 cycles");
     rules.need(shared_latency > issue_latency && shared_latency <= 20000, "shared_latency",
                "must be above issue_latency, and at most 20000 cycles");
@@ -114,6 +116,8 @@ struct WARPLINE_PUBLIC SmParameters {
     f("shared_pass_cycles", shared_pass_cycles,
       "what each pass over the banks of shared memory takes that lanes in conflict need beyond the first, SM "
       "cycles");
+    f("cta_launch_latency", cta_launch_latency,
+      "from the launch of a CTA, which takes the place of one that is done, to its first instruction, SM cycles");
     f("issue_latency", issue_latency, "from issue to the load/store unit, SM cycles");
     f("writeback_latency", writeback_latency, "from a response to a readable register, SM cycles");
     f("lsu_entries", lsu_entries, "memory instructions in flight");
