@@ -323,10 +323,12 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
   ++counters_.shared_accesses;
   counters_.shared_passes += passes.all();
   head_.wants_shared = false;
-  const unsigned cycles = passes.parts + passes.conflicts * parameters_.shared_pass_cycles;
+  const unsigned cycles =
+      passes.parts * parameters_.shared_part_cycles + passes.conflicts * parameters_.shared_pass_cycles;
   head_.busy_until = banks_free_ = owner_.domain().after(now, cycles);
   remote_last_ = false;
-  e.ready = readable(now, cycles);
+  const bool swaps = op.is_atomic() && op.atomic == AtomicOperation::compare_and_swap;
+  e.ready = readable(now, cycles + (swaps ? parameters_.shared_swap_cycles : 0));
   if (op.kind >= MemKind::mbarrier) {
     perform_further(now, index, events);
   } else if (op.tile_passes != 0) {

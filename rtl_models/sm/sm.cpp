@@ -34,7 +34,8 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       tensor_(parameters),
       ordering_(parameters.warp_slots, counters_.ordering),
       dependences_(parameters.warp_slots),
-      pace_(parameters.warp_slots) {
+      pace_(parameters.warp_slots),
+      barrier_taken_(parameters.cta_slots) {
   lsu_.set_bulk_copies(bulk_);
 }
 
@@ -216,6 +217,7 @@ void Sm::start_cta(const CtaLaunch& launch) {
 void Sm::start_cta(Dim3 id, const ClusterPlace* cluster) {
   const SmCore::Cta& cta = core_.begin_cta(id, cluster);
   lsu_.shared().clear(core_.shared_base(cta.slots.front()), core_.shared_bytes());
+  barrier_taken_[core_.warp(cta.slots.front()).cta] = 0;
   for (const unsigned slot : cta.slots) {
     scoreboard_.clear(slot);
     dependences_[slot].clear();
@@ -282,6 +284,7 @@ void Sm::issue(Cycle now, unsigned slot) {
       break;
     case InstructionKind::barrier:
       core_.arrive(slot, issue, released_);
+      keep_at_barrier(slot);
       wake_released();
       break;
     case InstructionKind::fence: issue_fence(now, slot, i.mem); break;
@@ -354,6 +357,15 @@ void Sm::issue_at_cluster_barrier(Cycle now, unsigned slot, const Instruction& i
   kill(slot);
 }
 
+/// The warp's arrival takes its turn among those of its CTA, and whom it releases goes on a latency later.
+void Sm::keep_at_barrier(unsigned slot) {
+  if (parameters_.barrier_latency == 0 && parameters_.barrier_arrival_cycles == 0) return;
+  std::uint64_t& taken = barrier_taken_[core_.warp(slot).cta];
+  taken = std::max(taken, edge_) + parameters_.barrier_arrival_cycles;
+  for (const SmCore::Released& r : released_)
+    if (r.waited) not_before(r.slot, taken + parameters_.barrier_latency);
+}
+
 void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   ResidentWarp& w = core_.warp(slot);
   if (i.mem.releases()) {
@@ -395,6 +407,8 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
 
 void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
   ordering_.begin(slot, fence, edge_);
+  if (fence.kind == MemKind::fence && fence.scope > Scope::cta)
+    not_before(slot, edge_ + parameters_.fence_latency);
   if (fence.kind == MemKind::proxy_fence && fence.proxy == Proxy::tensormap && fence.acquires())
     bulk_.forget_tensor_maps();
   const auto step = step_of_fence(fence);

@@ -190,6 +190,7 @@ class Sm final : public Component, public LooseTarget {
   void not_before(unsigned slot, std::uint64_t edge) { pace_[slot].edge = std::max(pace_[slot].edge, edge); }
 
   void issue(Cycle now, unsigned slot);
+  void keep_at_barrier(unsigned slot);
   void issue_matrix(Cycle now, unsigned slot, const Instruction& i);
   std::uint64_t take_tensor_pipe(unsigned slot, const Instruction& i, std::uint64_t edge);
   void issue_memory(Cycle now, unsigned slot, const Instruction& i);
@@ -236,6 +237,8 @@ class Sm final : public Component, public LooseTarget {
   OrderingTimer ordering_;
   std::vector<DependenceCounters> dependences_;  ///< of each warp slot
   std::vector<Pace> pace_;                       ///< likewise
+  /// By CTA slot, the edge up to which the arrivals at its barriers keep the barrier unit.
+  std::vector<std::uint64_t> barrier_taken_;
   std::uint64_t edge_ = 0;
   bool ending_ = false;  ///< warps that begin end, until the next kernel starts
   Reports dones_;

@@ -45,7 +45,12 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned shared_bytes = 98304;    ///< shared memory of all resident CTAs
   unsigned shared_banks = 32;       ///< banks of 4 bytes
   unsigned shared_latency = 19;     ///< from issue to a register that can be read, where no lanes conflict
+  unsigned shared_part_cycles = 1;  ///< in which shared memory moves 128 bytes
   unsigned shared_pass_cycles = 2;  ///< of each further pass that lanes in conflict need
+  unsigned shared_swap_cycles = 0;  ///< by which a compare-and-swap in shared memory takes longer than a load
+  unsigned fence_latency = 0;       ///< that a fence beyond the CTA takes at least
+  unsigned barrier_latency = 0;     ///< from the last arrival at a barrier of a CTA until its warps go on
+  unsigned barrier_arrival_cycles = 0;  ///< between two arrivals of warps of a CTA that are taken
   unsigned cta_launch_latency = 0;  ///< from the launch of a CTA to its first instruction
   unsigned issue_latency = 4;       ///< from issue to the load/store unit
   unsigned writeback_latency = 2;   ///< from a response to a register that can be read
@@ -76,6 +81,12 @@ struct WARPLINE_PUBLIC SmParameters {
                "must be above issue_latency, and at most 20000 cycles");
     rules.need(shared_pass_cycles >= 1 && shared_pass_cycles <= 1000, "shared_pass_cycles",
                "must be 1 to 1000 cycles");
+    rules.need(shared_part_cycles >= 1 && shared_part_cycles <= 1000, "shared_part_cycles",
+               "must be 1 to 1000 cycles");
+    rules.need(shared_swap_cycles <= 10000, "shared_swap_cycles", "must be at most 10000 cycles");
+    rules.need(fence_latency <= 100000, "fence_latency", "must be at most 100000 cycles");
+    rules.need(barrier_latency <= 10000, "barrier_latency", "must be at most 10000 cycles");
+    rules.need(barrier_arrival_cycles <= 1000, "barrier_arrival_cycles", "must be at most 1000 cycles");
     rules.need(writeback_latency <= 10000, "writeback_latency", "must be at most 10000 cycles");
     rules.need(lsu_entries >= 1 && lsu_entries <= 4096, "lsu_entries", "must be 1 to 4096");
     rules.need(stack_entries >= 8 && stack_entries <= 1024 && stack_entries % 4 == 0, "stack_entries",
@@ -116,6 +127,16 @@ struct WARPLINE_PUBLIC SmParameters {
     f("shared_pass_cycles", shared_pass_cycles,
       "what each pass over the banks of shared memory takes that lanes in conflict need beyond the first, SM "
       "cycles");
+    f("shared_part_cycles", shared_part_cycles,
+      "in which shared memory moves 128 bytes of a warp, where no lanes conflict, SM cycles");
+    f("shared_swap_cycles", shared_swap_cycles,
+      "by which a compare-and-swap in shared memory takes longer than other atomics there, SM cycles");
+    f("fence_latency", fence_latency,
+      "that a fence of GPU or system scope takes at least, besides what it waits for, SM cycles");
+    f("barrier_latency", barrier_latency,
+      "from the last arrival at a barrier of a CTA until its warps can issue again, SM cycles");
+    f("barrier_arrival_cycles", barrier_arrival_cycles,
+      "from one arrival of a warp of a CTA at a barrier until the next one is taken, SM cycles");
     f("cta_launch_latency", cta_launch_latency,
       "from the launch of a CTA, which takes the place of one that is done, to its first instruction, SM cycles");
     f("issue_latency", issue_latency, "from issue to the load/store unit, SM cycles");
