@@ -7,10 +7,12 @@
 #include "platform/cli/progress_bar.h"
 #include "platform/cli/shared_options.h"
 #include "platform/study/calibration.h"
+#include "platform/study/calibration_report.h"
 #include "platform/study/microbench_texts.h"
 #include "platform/study/model_device.h"
 #include "rtl_models/base/glob.h"
 #include "rtl_models/document/files.h"
+#include "rtl_models/document/output_file.h"
 
 namespace warpline {
 namespace {
@@ -20,6 +22,7 @@ struct CalibrateOptions {
   std::string rows_file;
   std::vector<std::string> rows;  ///< patterns of their names
   std::string kind;
+  std::string report, json;  ///< files to write
   bool list = false, quantities = false, quiet = false;
 };
 
@@ -36,8 +39,17 @@ std::string quantities_text() {
 
 bool wanted(const CalibrateOptions& o, const study::MeasuredRow& row) {
   if (!o.kind.empty() && row.kind != o.kind) return false;
-  return o.rows.empty() || std::any_of(o.rows.begin(), o.rows.end(),
-                                       [&](const std::string& pattern) { return glob_matches(pattern, row.id); });
+  return o.rows.empty() || std::any_of(o.rows.begin(), o.rows.end(), [&](const std::string& pattern) {
+           return glob_matches(pattern, row.id);
+         });
+}
+
+/// Writes a file whole. Returns why it could not be, or an empty string.
+std::string written(const std::string& path, const std::string& text) {
+  OutputFile file;
+  if (std::string why = file.open(path); !why.empty()) return why;
+  file.write(text);
+  return file.close();
 }
 
 int calibrate(const CalibrateOptions& o) {
@@ -63,6 +75,10 @@ int calibrate(const CalibrateOptions& o) {
   std::vector<const study::MeasuredRow*> chosen;
   for (const study::MeasuredRow& row : rows.value())
     if (same(row.gpu, o.gpu.name) && wanted(o, row)) chosen.push_back(&row);
+  for (const std::string& path : {o.report, o.json})
+    if (!path.empty())
+      if (const std::string why = OutputFile::refusal(path); !why.empty())
+        return bad_input(path + ": " + why);
   if (chosen.empty())
     return bad_input("no published row of " + o.gpu.name + " is asked for",
                      "warpline calibrate " + o.gpu.name + " --list shows what there is");
@@ -71,10 +87,8 @@ int calibrate(const CalibrateOptions& o) {
     study::ModelDevice device(loaded.value());
     ProgressBar bar(!o.quiet && is_terminal(2), 1, "rows");
     bar.launch(0, o.gpu.name);
-    const bool tells = std::getenv("CAL_TIME") != nullptr;
     for (const study::MeasuredRow* row : chosen) {
       results.push_back(study::measure(device, *row));
-      if (tells && results.back().answered) print_message(fmt::format("{:>6.2f} {} {:.1f} {:+.1f}\n", results.back().seconds, row->id, results.back().measured, results.back().error()));
       bar.update(static_cast<double>(results.size()) / static_cast<double>(chosen.size()), results.size());
     }
   } else {
@@ -82,8 +96,16 @@ int calibrate(const CalibrateOptions& o) {
       results.push_back({row, false, 0, row->quantity == nullptr ? row->refused : row->source, 0});
   }
   print_result(study::rows_text(results));
-  if (!o.list) print_result("\n" + study::summary_text(study::summarise(results)));
-  return kDone;
+  if (o.list) return kDone;
+  print_result("\n" + study::summary_text(study::summarise(results)));
+  int status = kDone;
+  const auto keep = [&](const std::string& path, const std::string& bytes) {
+    if (path.empty()) return;
+    if (const std::string why = written(path, bytes); !why.empty()) status = bad_input(path + ": " + why);
+  };
+  keep(o.report, study::calibration_html(loaded.value().name, WARPLINE_VERSION, results));
+  keep(o.json, study::calibration_json(loaded.value().name, results));
+  return status;
 }
 
 }  // namespace
@@ -94,10 +116,13 @@ void add_calibrate(CLI::App& app, int& status) {
   CalibrateOptions& o = options_of(command, status, calibrate);
   command.add_option("GPU", o.gpu.name, "preset or TOML file")->required();
   o.gpu.add_set(command, "key.path=value changes the GPU; may be repeated");
-  command.add_option("--row", o.rows, "only rows whose names fit the pattern (V100.chase.*); may be repeated")
+  command
+      .add_option("--row", o.rows, "only rows whose names fit the pattern (V100.chase.*); may be repeated")
       ->allow_extra_args(false);
   command.add_option("--class", o.kind, "only rows of this class");
   command.add_option("--rows", o.rows_file, "a file of rows in place of those built in");
+  command.add_option("--report", o.report, "writes a page of HTML with curves and all rows");
+  command.add_option("--json", o.json, "writes the results as JSON");
   command.add_flag("--list", o.list, "lists the rows and who has measured them; measures nothing");
   command.add_flag("--quantities", o.quantities, "lists what rows can be measured as, with arguments");
   command.add_flag("--quiet", o.quiet, "no progress");

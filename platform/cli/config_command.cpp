@@ -55,15 +55,16 @@ int compare(const GpuPair& two) {
   };
   each([&](const ConfigEntry& l, const ConfigEntry& r) {
     key_width = std::max(key_width, l.path().size());
-    value_width = std::max({value_width, l.value.size(), r.value.size(), two.first.size(), two.second.size()});
+    value_width =
+        std::max({value_width, l.value.size(), r.value.size(), two.first.size(), two.second.size()});
     ++differ;
   });
   constexpr std::size_t kWidest = 24;  // of a column of values: lists are longer
   value_width = std::min(value_width, kWidest);
   std::string out;
   if (differ != 0)
-    out += fmt::format("{:<{}}  {:>{}}  {:>{}}  meaning\n", "key", key_width, two.first, value_width, two.second,
-                       value_width);
+    out += fmt::format("{:<{}}  {:>{}}  {:>{}}  meaning\n", "key", key_width, two.first, value_width,
+                       two.second, value_width);
   each([&](const ConfigEntry& l, const ConfigEntry& r) {
     out += fmt::format("{:<{}}  {:>{}}  {:>{}}  {}\n", l.path(), key_width, l.value, value_width, r.value,
                        value_width, l.meaning);
@@ -90,7 +91,8 @@ int check_gpu(const GpuChoice& gpu) {
 }  // namespace
 
 void add_config(CLI::App& app, int& status) {
-  CLI::App& config = *app.add_subcommand("config", "GPU presets and their keys: list, show, compare, keys, check");
+  CLI::App& config =
+      *app.add_subcommand("config", "GPU presets and their keys: list, show, compare, keys, check");
   config.require_subcommand(1);
   config.footer("Example: warpline config show v100 > my_gpu.toml");
   const auto add = [&](const char* name, const char* meaning, const char* example) -> CLI::App& {
@@ -110,7 +112,8 @@ void add_config(CLI::App& app, int& status) {
   GpuPair& two = options_of(comparison, status, compare);
   comparison.add_option("FIRST", two.first, "preset or TOML file")->required();
   comparison.add_option("SECOND", two.second, "preset or TOML file")->required();
-  comparison.add_option("--set", two.sets, "key.path=value for both; may be repeated")->allow_extra_args(false);
+  comparison.add_option("--set", two.sets, "key.path=value for both; may be repeated")
+      ->allow_extra_args(false);
   add("keys", "Prints every key, its meaning, its value in each preset and its rules, as Markdown", "")
       .callback([&status] { status = list_keys(); });
   take_gpu(add("check", "Reports every fault of a GPU file", " my_gpu.toml"), check_gpu, "FILE",

@@ -76,7 +76,8 @@ class ConfigBinder {
         return fault(m->place, path + ": has one of source, fit and assumed, not two");
       found.kind = kind;
       const std::vector<Value> one{m->value};
-      for (const Value& item : kind == Kind::fit && m->value.kind == Value::Kind::array ? m->value.items : one) {
+      for (const Value& item :
+           kind == Kind::fit && m->value.kind == Value::Kind::array ? m->value.items : one) {
         if (item.kind != Value::Kind::text || item.text.empty())
           return fault(item.place, path + "." + key +
                                        (kind == Kind::fit ? ": must be an array of the names of rows"

@@ -66,7 +66,8 @@ std::string config_reference() {
   head = "\n" + head + " rule |\n" + line + "---|\n";
   std::string out =
       "# Configuration keys\n\n"
-      "Every key of a GPU file, which is also what `--set` takes, with its value in four of the presets. This "
+      "Every key of a GPU file, which is also what `--set` takes, with its value in four of the presets. "
+      "This "
       "page is the output of\n"
       "`warpline config keys`; [Presets and configuration](presets.md) says how keys are used.\n" +
       head;

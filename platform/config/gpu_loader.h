@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "platform/config/gpu_config.h"
-#include "platform/config/parameter_broker.h"
 #include "platform/config/key_source.h"
+#include "platform/config/parameter_broker.h"
 
 namespace warpline {
 

@@ -11,15 +11,16 @@ namespace warpline {
 /// Where the value of a key comes from, as a GPU file says it beside the value or once for a table.
 struct WARPLINE_PUBLIC KeySource {
   enum class Kind : std::uint8_t {
-    none,     ///< the file does not say
+    none,      ///< the file does not say
     document,  ///< `source = "..."`: a document says so
-    fit,      ///< `fit = ["...", ...]`: found from these published measurements, named by their rows
-    assumed,  ///< `assumed = "..."`: chosen for this reason
+    fit,       ///< `fit = ["...", ...]`: found from these published measurements, named by their rows
+    assumed,   ///< `assumed = "..."`: chosen for this reason
   };
   Kind kind = Kind::none;
   std::string text;  ///< the document, the rows with commas between them, or the reason
   std::string as;    ///< the preset from which the value was taken over; empty: said by the GPU's own file
-  /// As a GPU file writes it: `source = "..."`. What was taken over from another preset is assumed. Empty: none.
+  /// As a GPU file writes it: `source = "..."`. What was taken over from another preset is assumed. Empty:
+  /// none.
   [[nodiscard]] std::string toml() const;
 };
 

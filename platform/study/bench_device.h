@@ -23,10 +23,10 @@ struct KernelCall {
 /// What of a GPU the measurements need to know.
 struct DeviceShape {
   unsigned sms = 0;
-  unsigned sm_mhz = 0;               ///< clock in which kernels read time
-  std::uint64_t l1_bytes = 0;        ///< of one SM
-  std::uint64_t l2_bytes = 0;        ///< in all
-  std::uint64_t shared_bytes = 0;    ///< that the CTAs of an SM have together
+  unsigned sm_mhz = 0;             ///< clock in which kernels read time
+  std::uint64_t l1_bytes = 0;      ///< of one SM
+  std::uint64_t l2_bytes = 0;      ///< in all
+  std::uint64_t shared_bytes = 0;  ///< that the CTAs of an SM have together
   std::uint64_t memory_bytes = 0;
   unsigned threads_per_sm = 0;
 };

@@ -72,8 +72,9 @@ std::vector<ClassSummary> summarise(const std::vector<RowResult>& results) {
 namespace {
 
 std::string number(double v) {
-  return std::abs(v) >= 1e6 ? fmt::format("{:.0f}", v) : std::abs(v) >= 100 ? fmt::format("{:.1f}", v)
-                                                                             : fmt::format("{:.2f}", v);
+  return std::abs(v) >= 1e6   ? fmt::format("{:.0f}", v)
+         : std::abs(v) >= 100 ? fmt::format("{:.1f}", v)
+                              : fmt::format("{:.2f}", v);
 }
 
 }  // namespace
@@ -81,12 +82,14 @@ std::string number(double v) {
 std::string rows_text(const std::vector<RowResult>& results) {
   std::size_t width = 3;
   for (const RowResult& r : results) width = std::max(width, r.row->id.size());
-  std::string out = fmt::format("{:<{}}  {:>12}  {:>12}  {:<11}  {:>7}\n", "row", width, "published", "here", "unit", "error");
+  std::string out = fmt::format("{:<{}}  {:>12}  {:>12}  {:<11}  {:>7}\n", "row", width, "published", "here",
+                                "unit", "error");
   for (const RowResult& r : results) {
     out += fmt::format("{:<{}}  {:>12}  ", r.row->id, width, number(r.row->value));
     if (r.answered) {
       const char* const verdict = r.row->tolerance == 0 ? "" : r.within() ? "" : "  beyond tolerance";
-      out += fmt::format("{:>12}  {:<11}  {:>+6.1f}%{}\n", number(r.measured), r.row->unit, r.error(), verdict);
+      out +=
+          fmt::format("{:>12}  {:<11}  {:>+6.1f}%{}\n", number(r.measured), r.row->unit, r.error(), verdict);
     } else {
       out += fmt::format("{:>12}  {:<11}  {}\n", "-", r.row->unit, r.refused);
     }
@@ -97,11 +100,12 @@ std::string rows_text(const std::vector<RowResult>& results) {
 std::string summary_text(const std::vector<ClassSummary>& summaries) {
   std::size_t width = 5;
   for (const ClassSummary& s : summaries) width = std::max(width, s.kind.size());
-  std::string out = fmt::format("{:<{}}  {:>5}  {:>8}  {:>12}  {:>6}  {:>6}\n", "class", width, "rows", "answered", "median error", "worst", "within");
+  std::string out = fmt::format("{:<{}}  {:>5}  {:>8}  {:>12}  {:>6}  {:>6}\n", "class", width, "rows",
+                                "answered", "median error", "worst", "within");
   for (const ClassSummary& s : summaries) {
     const std::string share = s.answered == 0 ? "-" : fmt::format("{:.0f}%", 100.0 * s.within / s.answered);
-    out += fmt::format("{:<{}}  {:>5}  {:>8}  {:>12}  {:>6}  {:>6}\n", s.kind.empty() ? "all" : s.kind, width, s.rows,
-                       s.answered, s.answered == 0 ? "-" : fmt::format("{:.1f}%", s.median),
+    out += fmt::format("{:<{}}  {:>5}  {:>8}  {:>12}  {:>6}  {:>6}\n", s.kind.empty() ? "all" : s.kind, width,
+                       s.rows, s.answered, s.answered == 0 ? "-" : fmt::format("{:.1f}%", s.median),
                        s.answered == 0 ? "-" : fmt::format("{:.0f}%", s.worst), share);
   }
   return out;

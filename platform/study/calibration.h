@@ -30,7 +30,8 @@ struct ClassSummary {
 /// Measures a row. Never throws: what goes wrong is why it is refused.
 [[nodiscard]] RowResult measure(BenchDevice& device, const MeasuredRow& row);
 
-/// By class, those with the most rows first, and all together at the end. Rows without tolerance do not count.
+/// By class, those with the most rows first, and all together at the end. Rows without tolerance do not
+/// count.
 [[nodiscard]] std::vector<ClassSummary> summarise(const std::vector<RowResult>& results);
 
 /// Both as aligned text.

@@ -47,7 +47,8 @@ class RowReader {
         std::vector<std::string> names;
         for (const Quantity& q : quantities()) names.emplace_back(q.name);
         if (const Member* m = table.find("quantity"); m != nullptr)
-          reader.fault(m->value.place, "quantity: there is none called \"" + name + "\"", did_you_mean(name, names));
+          reader.fault(m->value.place, "quantity: there is none called \"" + name + "\"",
+                       did_you_mean(name, names));
       } else {
         for (const char* key : row.quantity->numbers)
           if (const auto n = reader.magnitude(key)) row.arguments.numbers[key] = *n;
@@ -76,7 +77,8 @@ Result<std::vector<MeasuredRow>> read_rows(const std::string& file, const std::s
   RowReader reader(document, faults);
   for (const Member& m : document.root().members) {
     if (m.key != "row" || m.value.kind != Value::Kind::array) {
-      faults.push_back(document.fault(m.place, m.key + ": a file of rows has [[row]] tables, and nothing else"));
+      faults.push_back(
+          document.fault(m.place, m.key + ": a file of rows has [[row]] tables, and nothing else"));
       continue;
     }
     for (const Value& item : m.value.items) {

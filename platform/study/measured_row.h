@@ -11,8 +11,8 @@ namespace warpline::study {
 /// A published measurement of a GPU, and how it is repeated.
 struct MeasuredRow {
   std::string id;
-  std::string gpu;  ///< the preset that stands for it
-  std::string kind; ///< class of what is measured, by which errors are told
+  std::string gpu;   ///< the preset that stands for it
+  std::string kind;  ///< class of what is measured, by which errors are told
   double value = 0;
   std::string unit;
   double tolerance = 0;  ///< per cent; 0: none is asked for

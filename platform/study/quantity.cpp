@@ -72,7 +72,8 @@ Ring ring_of(std::uint64_t nodes, std::uint64_t node_bytes, const DeviceShape& s
     return ring;
   }
   ring.warm = static_cast<unsigned>(nodes);
-  ring.steps = static_cast<unsigned>(std::min<std::uint64_t>(std::max<std::uint64_t>(nodes, 4096), most)) / 8 * 8;
+  ring.steps =
+      static_cast<unsigned>(std::min<std::uint64_t>(std::max<std::uint64_t>(nodes, 4096), most)) / 8 * 8;
   return ring;
 }
 
@@ -87,13 +88,15 @@ double chase(BenchDevice& device, const QuantityArguments& arguments) {
     const std::uint64_t next = at + ring.nodes[(n + 1) % ring.nodes.size()] * node;
     device.write(at + ring.nodes[n] * node, &next, sizeof next);
   }
-  KernelCall call{"chase_" + given.word("operator", "ca"), 1, static_cast<unsigned>(given.number("threads", 1))};
+  KernelCall call{"chase_" + given.word("operator", "ca"), 1,
+                  static_cast<unsigned>(given.number("threads", 1))};
   call.pointer(at + ring.nodes[0] * node).word(ring.warm).word(ring.steps);
   return told_cycles(device, call, result) / ring.steps;
 }
 
 /// The same of 32-bit words that hold each other's index, or their offset in bytes.
-std::vector<std::uint32_t> index_ring(const Ring& ring, std::uint64_t step, std::uint64_t words, unsigned unit) {
+std::vector<std::uint32_t> index_ring(const Ring& ring, std::uint64_t step, std::uint64_t words,
+                                      unsigned unit) {
   std::vector<std::uint32_t> out(words);
   for (std::size_t n = 0; n < ring.nodes.size(); ++n)
     out[ring.nodes[n] * step / 4] =
@@ -117,7 +120,8 @@ double chase_index(BenchDevice& device, const QuantityArguments& arguments) {
 
 double chase_constant(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
-  const std::uint64_t node = given.number("node", 64), count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
+  const std::uint64_t node = given.number("node", 64),
+                      count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
   const Ring ring = ring_of(count, node, device.shape());
   const auto words = index_ring(ring, node, count * node / 4, 1);
   device.write_constant("chain", words.data(), words.size() * 4);
@@ -128,13 +132,17 @@ double chase_constant(BenchDevice& device, const QuantityArguments& arguments) {
 
 double chase_texture(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
-  const std::uint64_t node = given.number("node", 128), count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
+  const std::uint64_t node = given.number("node", 128),
+                      count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
   const Ring ring = ring_of(count, node, device.shape());
   const auto words = index_ring(ring, node, count * node / 4, 4);
   const std::uint64_t at = device.allocate(words.size() * 4);
   device.write(at, words.data(), words.size() * 4);
   KernelCall call{"chase_texture", 1, 1};
-  call.pointer(device.texture(at, words.size())).word(ring.nodes[0] * node / 4).word(ring.warm).word(ring.steps);
+  call.pointer(device.texture(at, words.size()))
+      .word(ring.nodes[0] * node / 4)
+      .word(ring.warm)
+      .word(ring.steps);
   return told_cycles(device, call, device.allocate(256)) / ring.steps;
 }
 
@@ -178,11 +186,13 @@ double stream(BenchDevice& device, const QuantityArguments& arguments) {
   const DeviceShape& shape = device.shape();
   const bool reads = kind != "write", two = kind == "triad", writes = kind != "read";
   const double arrays = (reads ? 1 : 0) + (writes ? 1 : 0) + (two ? 1 : 0);
-  // So many bytes that many rounds of blocks run; and before, as many as fill L2 with what a stream leaves there.
+  // So many bytes that many rounds of blocks run; and before, as many as fill L2 with what a stream leaves
+  // there.
   const std::uint64_t resident = std::uint64_t{shape.sms} * per_sm * block * 8;
   const std::uint64_t part = std::max<std::uint64_t>(resident * 12, std::uint64_t{2} << 20U);
   const std::uint64_t fill =
-      writes ? static_cast<std::uint64_t>(static_cast<double>(shape.l2_bytes) * 1.25 / arrays) / 4096 * 4096 : 0;
+      writes ? static_cast<std::uint64_t>(static_cast<double>(shape.l2_bytes) * 1.25 / arrays) / 4096 * 4096
+             : 0;
   std::vector<std::uint64_t> buffers;
   for (int n = 0; n < 3; ++n) buffers.push_back(device.allocate(std::max(fill, resident) + 3 * part));
   const std::uint64_t out = device.allocate(256);
@@ -203,8 +213,8 @@ double stream(BenchDevice& device, const QuantityArguments& arguments) {
   return static_cast<double>(part) * arrays / (whole - half);
 }
 
-/// Bytes a second that all SMs read of one buffer, a block of 1,024 threads each. Of a buffer that no L1 holds,
-/// parts are as good as the whole, once L2 has what it can.
+/// Bytes a second that all SMs read of one buffer, a block of 1,024 threads each. Of a buffer that no L1
+/// holds, parts are as good as the whole, once L2 has what it can.
 double read_same(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
   const DeviceShape& shape = device.shape();
@@ -235,7 +245,8 @@ double read_windows(BenchDevice& device, const QuantityArguments& arguments) {
   constexpr std::uint64_t kWindow = 512 * 1024;
   const DeviceShape& shape = device.shape();
   const std::uint64_t windows = std::max<std::uint64_t>(given.number("bytes", 0) / kWindow, 1);
-  const std::uint64_t at = device.allocate(std::min(windows * kWindow, shape.memory_bytes / 2)), out = device.allocate(256);
+  const std::uint64_t at = device.allocate(std::min(windows * kWindow, shape.memory_bytes / 2)),
+                      out = device.allocate(256);
   const auto run = [&](unsigned blocks) {
     KernelCall call{"read_windows", blocks, 1024};
     return device.run(call.pointer(at).word(windows).pointer(out));
@@ -279,8 +290,12 @@ double own_bandwidth(BenchDevice& device, const QuantityArguments& arguments, bo
   constexpr unsigned kRounds = 32;
   return 8.0 * static_cast<double>(element) * warps * 32 * kRounds / of_rounds(run, kRounds);
 }
-double shared_bandwidth(BenchDevice& d, const QuantityArguments& a) { return own_bandwidth(d, a, true); }
-double l1_bandwidth(BenchDevice& d, const QuantityArguments& a) { return own_bandwidth(d, a, false); }
+double shared_bandwidth(BenchDevice& d, const QuantityArguments& a) {
+  return own_bandwidth(d, a, true);
+}
+double l1_bandwidth(BenchDevice& d, const QuantityArguments& a) {
+  return own_bandwidth(d, a, false);
+}
 
 double atomic_latency(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
@@ -346,12 +361,23 @@ double property(BenchDevice& device, const QuantityArguments& arguments) {
 
 const std::vector<Quantity>& quantities() {
   static const std::vector<Quantity> kAll = {
-      {"chase", "SM cycles of a load in a chain of addresses", {"bytes", "node", "threads"}, {"operator"}, chase},
+      {"chase",
+       "SM cycles of a load in a chain of addresses",
+       {"bytes", "node", "threads"},
+       {"operator"},
+       chase},
       {"chase_index", "SM cycles of a step of a chain of indices", {"bytes", "node"}, {}, chase_index},
-      {"chase_constant", "SM cycles of a step of a chain in constant memory", {"bytes", "node"}, {}, chase_constant},
+      {"chase_constant",
+       "SM cycles of a step of a chain in constant memory",
+       {"bytes", "node"},
+       {},
+       chase_constant},
       {"chase_texture", "SM cycles of a step of a chain in a texture", {"bytes", "node"}, {}, chase_texture},
-      {"miss_penalty", "SM cycles that a load of a chain takes longer than of a smaller one",
-       {"bytes", "far_bytes", "node"}, {"operator"}, miss_penalty},
+      {"miss_penalty",
+       "SM cycles that a load of a chain takes longer than of a smaller one",
+       {"bytes", "far_bytes", "node"},
+       {"operator"},
+       miss_penalty},
       {"chase_shared", "SM cycles of a load in a chain in shared memory", {"ways"}, {}, chase_shared},
       {"stream", "bytes a second through DRAM", {"block", "blocks_per_sm"}, {"kind"}, stream},
       {"read_same", "bytes a second that all SMs read of one buffer", {"bytes"}, {}, read_same},
@@ -359,7 +385,11 @@ const std::vector<Quantity>& quantities() {
       {"strided", "SM cycles of a warp's load that hits in L1", {"stride"}, {"type"}, strided},
       {"shared_bandwidth", "bytes per SM cycle of shared memory", {"warps"}, {"type"}, shared_bandwidth},
       {"l1_bandwidth", "bytes per SM cycle of hits in L1", {"warps"}, {"type"}, l1_bandwidth},
-      {"atomic_latency", "SM cycles of a chain of atomics", {"contention"}, {"space", "operation"}, atomic_latency},
+      {"atomic_latency",
+       "SM cycles of a chain of atomics",
+       {"contention"},
+       {"space", "operation"},
+       atomic_latency},
       {"atomic_rate", "atomics per SM cycle of all SMs", {"words"}, {}, atomic_rate},
       {"barrier_block", "SM cycles of a barrier of a block", {"warps", "blocks"}, {}, barrier_block},
       {"barrier_grid", "SM cycles of a barrier of a grid", {"blocks", "threads"}, {}, barrier_grid},

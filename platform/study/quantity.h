@@ -17,7 +17,7 @@ struct QuantityArguments {
 /// A measurement that can be made on a device.
 struct Quantity {
   const char* name;
-  const char* meaning;  ///< with its unit
+  const char* meaning;                      ///< with its unit
   std::vector<const char*> numbers, words;  ///< keys of its arguments
   double (*measure)(BenchDevice& device, const QuantityArguments& arguments);
 };

@@ -50,12 +50,12 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned shared_swap_cycles = 0;  ///< by which a compare-and-swap in shared memory takes longer than a load
   unsigned fence_latency = 0;       ///< that a fence beyond the CTA takes at least
   unsigned barrier_latency = 0;     ///< from the last arrival at a barrier of a CTA until its warps go on
-  unsigned barrier_arrival_cycles = 0;  ///< between two arrivals of warps of a CTA that are taken
-  unsigned cta_launch_latency = 0;  ///< from the launch of a CTA to its first instruction
-  unsigned issue_latency = 4;       ///< from issue to the load/store unit
-  unsigned writeback_latency = 2;   ///< from a response to a register that can be read
-  unsigned lsu_entries = 64;        ///< memory instructions in flight
-  unsigned lsu_queue = 16;          ///< of these, instructions whose lines are not all sent yet
+  unsigned barrier_arrival_cycles = 0;        ///< between two arrivals of warps of a CTA that are taken
+  unsigned cta_launch_latency = 0;            ///< from the launch of a CTA to its first instruction
+  unsigned issue_latency = 4;                 ///< from issue to the load/store unit
+  unsigned writeback_latency = 2;             ///< from a response to a register that can be read
+  unsigned lsu_entries = 64;                  ///< memory instructions in flight
+  unsigned lsu_queue = 16;                    ///< of these, instructions whose lines are not all sent yet
   unsigned mbarrier_try_wait_cycles = 20000;  ///< after which mbarrier.try_wait without a time gives up
   unsigned stack_entries = 16;                ///< tokens in a warp's top-of-stack cache
   unsigned stack_depth = 4096;                ///< tokens on a warp's call-return stack, at most
@@ -138,7 +138,8 @@ struct WARPLINE_PUBLIC SmParameters {
     f("barrier_arrival_cycles", barrier_arrival_cycles,
       "from one arrival of a warp of a CTA at a barrier until the next one is taken, SM cycles");
     f("cta_launch_latency", cta_launch_latency,
-      "from the launch of a CTA, which takes the place of one that is done, to its first instruction, SM cycles");
+      "from the launch of a CTA, which takes the place of one that is done, to its first instruction, SM "
+      "cycles");
     f("issue_latency", issue_latency, "from issue to the load/store unit, SM cycles");
     f("writeback_latency", writeback_latency, "from a response to a readable register, SM cycles");
     f("lsu_entries", lsu_entries, "memory instructions in flight");

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warpline {
+
+/// Points of a plot that belong together.
+struct PlotSeries {
+  std::string name;
+  std::vector<std::pair<double, double>> points;  ///< x, y
+  bool line = true;                               ///< joined; otherwise marks alone
+};
+
+/// A plot of numbers over a number.
+struct Plot {
+  std::string title;
+  std::string x_label, y_label;  ///< with their units
+  bool x_logarithmic = false, y_logarithmic = false;
+  std::vector<PlotSeries> series;
+};
+
+/// The plot as an SVG element for a page of HTML, without any script: axes with round numbers, a legend, the
+/// value of each mark as its tooltip. It takes its colours from the page's style (plot_style()). Points that
+/// cannot lie on an axis (not finite, or not positive on a logarithmic one) are left out.
+[[nodiscard]] std::string svg_of(const Plot& plot);
+
+/// The style sheet that plots want, light and dark.
+[[nodiscard]] std::string plot_style();
+
+/// Text as HTML shows it: with &lt; for <, and so on.
+[[nodiscard]] std::string html_text(const std::string& text);
+
+}  // namespace warpline
