@@ -23,7 +23,7 @@ struct CalibrateOptions {
   std::vector<std::string> rows;  ///< patterns of their names
   std::string kind;
   std::string report, json;  ///< files to write
-  bool list = false, quantities = false, quiet = false;
+  bool brief = false, list = false, quantities = false, quiet = false;
 };
 
 std::string quantities_text() {
@@ -38,7 +38,7 @@ std::string quantities_text() {
 }
 
 bool wanted(const CalibrateOptions& o, const study::MeasuredRow& row) {
-  if (!o.kind.empty() && row.kind != o.kind) return false;
+  if ((!o.kind.empty() && row.kind != o.kind) || (o.brief && !row.brief)) return false;
   return o.rows.empty() || std::any_of(o.rows.begin(), o.rows.end(), [&](const std::string& pattern) {
            return glob_matches(pattern, row.id);
          });
@@ -66,35 +66,44 @@ int calibrate(const CalibrateOptions& o) {
   }
   const auto rows = study::read_rows(file, text);
   if (!rows.ok()) return bad_input(rows.faults());
-  const auto loaded = o.gpu.load();
-  if (!loaded.ok()) return bad_input(loaded.faults());
   // Short names stand for whole ones.
-  const auto same = [](const std::string& row, const std::string& gpu) {
-    return row == gpu || (gpu == "a100" && row == "a100-80") || (gpu == "h100" && row == "h100-sxm");
-  };
-  std::vector<const study::MeasuredRow*> chosen;
-  for (const study::MeasuredRow& row : rows.value())
-    if (same(row.gpu, o.gpu.name) && wanted(o, row)) chosen.push_back(&row);
+  const std::string gpu = o.gpu.name == "a100" ? "a100-80" : o.gpu.name == "h100" ? "h100-sxm" : o.gpu.name;
+  std::vector<std::string> gpus = {gpu};
+  if (gpu == "all") gpus = preset_names();
+  std::vector<std::pair<GpuConfig, std::vector<const study::MeasuredRow*>>> chosen;
+  for (const std::string& name : gpus) {
+    const auto loaded = load_gpu(name, o.gpu.sets);
+    if (!loaded.ok()) return bad_input(loaded.faults());
+    // A file stands for the preset that it is based on only by name: its rows are those of --rows.
+    std::vector<const study::MeasuredRow*> own;
+    for (const study::MeasuredRow& row : rows.value())
+      if ((row.gpu == name || row.gpu == loaded.value().name) && wanted(o, row)) own.push_back(&row);
+    if (!own.empty()) chosen.emplace_back(loaded.value(), std::move(own));
+  }
   for (const std::string& path : {o.report, o.json})
     if (!path.empty())
-      if (const std::string why = OutputFile::refusal(path); !why.empty())
-        return bad_input(path + ": " + why);
+      if (const std::string why = OutputFile::refusal(path); !why.empty()) return bad_input(path + ": " + why);
   if (chosen.empty())
     return bad_input("no published row of " + o.gpu.name + " is asked for",
                      "warpline calibrate " + o.gpu.name + " --list shows what there is");
   std::vector<study::RowResult> results;
-  if (!o.list) {
-    study::ModelDevice device(loaded.value());
-    ProgressBar bar(!o.quiet && is_terminal(2), 1, "rows");
-    bar.launch(0, o.gpu.name);
-    for (const study::MeasuredRow* row : chosen) {
-      results.push_back(study::measure(device, *row));
-      bar.update(static_cast<double>(results.size()) / static_cast<double>(chosen.size()), results.size());
+  ProgressBar bar(!o.quiet && !o.list && is_terminal(2), chosen.size(), "rows");
+  for (std::size_t n = 0; n < chosen.size(); ++n) {
+    const auto& [config, own] = chosen[n];
+    if (o.list) {
+      for (const study::MeasuredRow* row : own)
+        results.push_back({row, false, 0, row->quantity == nullptr ? row->refused : row->source, 0});
+      continue;
     }
-  } else {
-    for (const study::MeasuredRow* row : chosen)
-      results.push_back({row, false, 0, row->quantity == nullptr ? row->refused : row->source, 0});
+    bar.launch(n, config.name);
+    study::ModelDevice device(config);
+    std::size_t done = 0;
+    for (const study::MeasuredRow* row : own) {
+      results.push_back(study::measure(device, *row));
+      bar.update(static_cast<double>(++done) / static_cast<double>(own.size()), results.size());
+    }
   }
+  bar.clear();
   print_result(study::rows_text(results));
   if (o.list) return kDone;
   print_result("\n" + study::summary_text(study::summarise(results)));
@@ -103,8 +112,8 @@ int calibrate(const CalibrateOptions& o) {
     if (path.empty()) return;
     if (const std::string why = written(path, bytes); !why.empty()) status = bad_input(path + ": " + why);
   };
-  keep(o.report, study::calibration_html(loaded.value().name, WARPLINE_VERSION, results));
-  keep(o.json, study::calibration_json(loaded.value().name, results));
+  keep(o.report, study::calibration_html(o.gpu.name, WARPLINE_VERSION, results));
+  keep(o.json, study::calibration_json(o.gpu.name, results));
   return status;
 }
 
@@ -114,7 +123,7 @@ void add_calibrate(CLI::App& app, int& status) {
   CLI::App& command = *app.add_subcommand(
       "calibrate", "Repeats published measurements of a GPU on its model, and tells the errors by class");
   CalibrateOptions& o = options_of(command, status, calibrate);
-  command.add_option("GPU", o.gpu.name, "preset or TOML file")->required();
+  command.add_option("GPU", o.gpu.name, "preset, a TOML file called as one, or all")->required();
   o.gpu.add_set(command, "key.path=value changes the GPU; may be repeated");
   command
       .add_option("--row", o.rows, "only rows whose names fit the pattern (V100.chase.*); may be repeated")
@@ -123,6 +132,7 @@ void add_calibrate(CLI::App& app, int& status) {
   command.add_option("--rows", o.rows_file, "a file of rows in place of those built in");
   command.add_option("--report", o.report, "writes a page of HTML with curves and all rows");
   command.add_option("--json", o.json, "writes the results as JSON");
+  command.add_flag("--brief", o.brief, "only rows that are measured in about a second each");
   command.add_flag("--list", o.list, "lists the rows and who has measured them; measures nothing");
   command.add_flag("--quantities", o.quantities, "lists what rows can be measured as, with arguments");
   command.add_flag("--quiet", o.quiet, "no progress");

@@ -34,6 +34,7 @@ class RowReader {
     row.value = reader.magnitude("value", TableReader::required).value_or(0);
     row.unit = reader.text("unit", TableReader::required).value_or("");
     row.tolerance = reader.magnitude("tolerance").value_or(0);
+    row.brief = reader.boolean("brief").value_or(false);
     row.source = reader.text("source", TableReader::required).value_or("");
     if (const Member* unit = table.find("unit"); unit != nullptr && scale_of(row.unit, 1) == 0)
       reader.fault(unit->value.place, "unit: there is no \"" + row.unit + "\"",

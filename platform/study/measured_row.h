@@ -16,6 +16,7 @@ struct MeasuredRow {
   double value = 0;
   std::string unit;
   double tolerance = 0;  ///< per cent; 0: none is asked for
+  bool brief = false;    ///< measured in about a second: of the part that every run of the tests measures
   std::string source;
   const Quantity* quantity = nullptr;  ///< null: refused says why there is none
   QuantityArguments arguments;

@@ -49,6 +49,42 @@ TEST(ConfigLoader, FileStartsFromItsBaseAndIsCalledAfterItself) {
   EXPECT_EQ(loaded.value().l2.geometry.ways, 16U);
 }
 
+TEST(ConfigLoader, AValueMaySayWhereItComesFrom) {
+  const TemporaryFile file("my_gpu.toml",
+                           "sms = { value = 3, source = \"a document\" }\nl2 = { slices = 2, sets = { value = 64, "
+                           "assumed = \"so\" }, fit = [\"A.b\", \"C.d\"] }\n");
+  const auto traced = trace_gpu(file.path());
+  ASSERT_TRUE(traced.ok()) << traced.faults().front().text();
+  EXPECT_EQ(traced.value().config.sms, 3U);
+  EXPECT_EQ(traced.value().config.l2.slices, 2U);
+  EXPECT_EQ(traced.value().sources.at("sms").toml(), "source = \"a document\"");
+  EXPECT_EQ(traced.value().sources.at("l2.slices").toml(), "fit = [\"A.b\", \"C.d\"]") << "of the table around";
+  EXPECT_EQ(traced.value().sources.at("l2.sets").toml(), "assumed = \"so\"");
+  // What is printed is read again, with all that it says.
+  const TemporaryFile copy("copy.toml", to_toml(traced.value().config, traced.value().sources));
+  const auto again = trace_gpu(copy.path());
+  ASSERT_TRUE(again.ok()) << again.faults().front().text();
+  EXPECT_EQ(to_toml(again.value().config, again.value().sources),
+            to_toml(traced.value().config, traced.value().sources));
+  // A value that is set later has lost its source.
+  EXPECT_EQ(trace_gpu(file.path(), {"sms=4"}).value().sources.count("sms"), 0U);
+}
+
+TEST(ConfigLoader, ValuesThatSayItWronglyAreFaults) {
+  const auto said = [](const std::string& text) {
+    const auto loaded = load_text(text + "\n");
+    return loaded.ok() ? std::string{} : loaded.faults().front().text();
+  };
+  EXPECT_THAT(said("sms = { source = \"x\" }"), HasSubstr("needs the key \"value\""));
+  EXPECT_THAT(said("sms = { value = 3, source = \"x\", assumed = \"y\" }"), HasSubstr("not two"));
+  EXPECT_THAT(said("sms = { value = 3, source = 4 }"), HasSubstr("must be a string"));
+  EXPECT_THAT(said("sms = { value = 3, fit = \"\" }"), HasSubstr("names of rows"));
+  EXPECT_THAT(said("sms = { value = 3, fit = [] }"), HasSubstr("names no row"));
+  EXPECT_THAT(said("sms = { value = 3, sauce = \"x\" }"), HasSubstr("sauce"));
+  EXPECT_THAT(said("sms = { value = true, source = \"x\" }"), HasSubstr("must be an integer"));
+  EXPECT_THAT(said("l2 = { slices = 2, source = \"x\", fit = [\"y\"] }"), HasSubstr("not two"));
+}
+
 TEST(ConfigLoader, FileWithoutBaseStartsFromMini) {
   const auto loaded = load_text("name = \"other\"\n");
   ASSERT_TRUE(loaded.ok());

@@ -2,19 +2,30 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "platform/config/config_entries.h"
 #include "platform/config/load_gpu.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/base/types.h"
-#include "rtl_models/document/document.h"
+#include "rtl_models/document/files.h"
 
 namespace warpline {
 namespace config_preset_test {
 
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string study_rows() {
+  return read_file(std::string(WARPLINE_SOURCE_DIR) + "/sw/microbench/rows.toml").value();
+}
+
 class Preset : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(BuiltIn, Preset, ::testing::ValuesIn(preset_names()),
-                         [](const auto& preset) { return preset.param; });
+                         [](const auto& preset) {
+                           std::string name = preset.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST_P(Preset, LoadsUnderItsOwnName) {
   const auto loaded = load_gpu(GetParam(), {});
@@ -27,49 +38,44 @@ TEST_P(Preset, ChannelsAreDeepEnoughToFillTheirWires) {
     ADD_FAILURE() << p.path << ": " << p.message;
 }
 
-/// Whether a line of TOML holds a number outside its comment and its strings.
-bool holds_number(const std::string& code) {
-  bool quoted = false;
-  char before = '=';
-  for (const char c : code) {
-    if (c == '"') quoted = !quoted;
-    const bool starts = before == '=' || before == ',' || before == '[' || before == ' ';
-    if (!quoted && starts && c >= '0' && c <= '9') return true;
-    before = c;
-  }
-  return false;
-}
-
-TEST_P(Preset, EveryNumberSaysWhereItComesFrom) {
-  std::istringstream lines(preset_text(GetParam()));
-  unsigned numbers = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t comment = std::min(line.find('#'), line.size());
-    if (!holds_number(line.substr(0, comment))) continue;
-    ++numbers;
-    const std::string source = line.substr(comment);
-    const bool names_a_source =
-        source.find("calibrated") != std::string::npos || source.find("assumed") != std::string::npos ||
-        source.find('(') != std::string::npos || source.find("seed") != std::string::npos ||
-        source.find("gpu-benches") != std::string::npos;
-    EXPECT_TRUE(names_a_source) << line;
-  }
-  EXPECT_GT(numbers, 50U);
-}
-
-/// A preset that leaves a key out would silently inherit whatever the structs default to.
-TEST_P(Preset, SetsEveryKey) {
-  const auto parsed = Document::parse("preset", preset_text(GetParam()));
-  ASSERT_TRUE(parsed.ok());
+/// A key that says nothing would be a number that means nothing.
+TEST_P(Preset, EveryKeySaysWhereItsValueComesFrom) {
+  const auto traced = trace_gpu(GetParam());
+  ASSERT_TRUE(traced.ok());
   for (const std::string& key : config_keys()) {
-    const Value* at = &parsed.value().root();
-    std::istringstream parts(key);
-    for (std::string part; at != nullptr && std::getline(parts, part, '.');) {
-      const Member* m = at->find(part);
-      at = m != nullptr ? &m->value : nullptr;
-    }
-    EXPECT_NE(at, nullptr) << key << " is not set";
+    if (key == "name") continue;
+    const auto found = traced.value().sources.find(key);
+    ASSERT_NE(found, traced.value().sources.end()) << key;
+    EXPECT_THAT(found->second.text, Not(HasSubstr("calibrated"))) << key;
+    EXPECT_GT(found->second.text.size(), 4U) << key;
   }
+}
+
+/// Rows that a value is fit to are published ones.
+TEST_P(Preset, FitsNameRowsThatThereAre) {
+  const std::string rows = study_rows();
+  for (const auto& [key, source] : trace_gpu(GetParam()).value().sources) {
+    if (source.kind != KeySource::Kind::fit) continue;
+    for (const std::string_view row : split(source.text, ','))
+      EXPECT_THAT(rows, HasSubstr("id = \"" + std::string(trimmed(row)) + "\"")) << key;
+  }
+}
+
+TEST(Presets, ShortNamesStandForWholeOnes) {
+  GpuConfig a100 = load_gpu("a100").value();
+  EXPECT_EQ(a100.name, "a100");
+  a100.name = "a100-80";
+  EXPECT_EQ(to_toml(a100), to_toml(load_gpu("a100-80").value()));
+  EXPECT_EQ(load_gpu("h100").value().vidmem_bytes, load_gpu("h100-sxm").value().vidmem_bytes);
+}
+
+TEST(Presets, TakeOverWhatTheirBaseHasAndSaySo) {
+  const auto t4 = trace_gpu("t4").value();
+  EXPECT_EQ(t4.config.sm.warp_slots, load_gpu("rtx6000").value().sm.warp_slots);
+  EXPECT_EQ(t4.sources.at("sm.warp_slots").as, "rtx6000");
+  EXPECT_THAT(t4.sources.at("sm.warp_slots").toml(), HasSubstr("assumed = \"as rtx6000, by "));
+  EXPECT_EQ(t4.sources.at("sm.registers").as, "v100") << "from a base's base";
+  EXPECT_EQ(t4.sources.at("sms").as, "");
 }
 
 std::uint64_t cache_bytes(const CacheGeometry& g) {
