@@ -8,6 +8,7 @@
 #include "platform/cli/shared_options.h"
 #include "platform/study/calibration.h"
 #include "platform/study/calibration_report.h"
+#include "platform/study/cuda_device.h"
 #include "platform/study/microbench_texts.h"
 #include "platform/study/model_device.h"
 #include "rtl_models/base/glob.h"
@@ -23,6 +24,8 @@ struct CalibrateOptions {
   std::vector<std::string> rows;  ///< patterns of their names
   std::string kind;
   std::string report, json;  ///< files to write
+  std::string measure;       ///< a file of rows to write, of what a CUDA device does
+  unsigned device = 0;
   bool brief = false, list = false, quantities = false, quiet = false;
 };
 
@@ -52,6 +55,37 @@ std::string written(const std::string& path, const std::string& text) {
   return file.close();
 }
 
+/// Measures rows on hardware, and writes a file of rows for it.
+int measure_on_gpu(const CalibrateOptions& o, const std::vector<study::MeasuredRow>& rows) {
+  try {
+    study::CudaDevice device(o.device);
+    std::vector<study::MeasuredRow> measured;
+    ProgressBar bar(!o.quiet && is_terminal(2), 1, "rows");
+    bar.launch(0, device.name());
+    for (const study::MeasuredRow& row : rows) {
+      if (row.quantity == nullptr || row.gpu != o.gpu.name || !wanted(o, row)) continue;
+      study::RowResult r = study::measure(device, row);
+      bar.update(0, measured.size());
+      if (!r.answered) {
+        bar.clear();
+        print_message("warning: " + row.id + ": " + r.refused + "\n");
+        continue;
+      }
+      measured.push_back(row);
+      measured.back().id = "own." + row.id;
+      measured.back().value = r.measured;
+      measured.back().source = "measured on " + device.name();
+    }
+    bar.clear();
+    if (const std::string why = written(o.measure, study::rows_toml(measured)); !why.empty())
+      return bad_input(o.measure + ": " + why);
+    print_result(fmt::format("{} rows of {} in {}\n", measured.size(), device.name(), o.measure));
+    return kDone;
+  } catch (const study::BenchError& e) {
+    return bad_input(e.what, "--measure needs an NVIDIA GPU and its driver (libcuda.so.1)");
+  }
+}
+
 int calibrate(const CalibrateOptions& o) {
   if (o.quantities) {
     print_result(quantities_text());
@@ -66,6 +100,7 @@ int calibrate(const CalibrateOptions& o) {
   }
   const auto rows = study::read_rows(file, text);
   if (!rows.ok()) return bad_input(rows.faults());
+  if (!o.measure.empty()) return measure_on_gpu(o, rows.value());
   // Short names stand for whole ones.
   const std::string gpu = o.gpu.name == "a100" ? "a100-80" : o.gpu.name == "h100" ? "h100-sxm" : o.gpu.name;
   std::vector<std::string> gpus = {gpu};
@@ -132,6 +167,9 @@ void add_calibrate(CLI::App& app, int& status) {
   command.add_option("--rows", o.rows_file, "a file of rows in place of those built in");
   command.add_option("--report", o.report, "writes a page of HTML with curves and all rows");
   command.add_option("--json", o.json, "writes the results as JSON");
+  command.add_option("--measure", o.measure,
+                     "measures the rows of GPU on this host's NVIDIA GPU instead, and writes a file for --rows");
+  command.add_option("--device", o.device, "with --measure, the number of the GPU")->capture_default_str();
   command.add_flag("--brief", o.brief, "only rows that are measured in about a second each");
   command.add_flag("--list", o.list, "lists the rows and who has measured them; measures nothing");
   command.add_flag("--quantities", o.quantities, "lists what rows can be measured as, with arguments");

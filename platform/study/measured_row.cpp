@@ -1,5 +1,7 @@
 #include "platform/study/measured_row.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -95,6 +97,24 @@ Result<std::vector<MeasuredRow>> read_rows(const std::string& file, const std::s
   }
   if (!faults.empty()) return faults;
   return rows;
+}
+
+std::string rows_toml(const std::vector<MeasuredRow>& rows) {
+  std::string out;
+  for (const MeasuredRow& row : rows) {
+    out += fmt::format("{}[[row]]\nid = {}\ngpu = {}\nclass = {}\nvalue = {:.6g}\nunit = {}\ntolerance = {:g}\nsource = {}\n",
+                       out.empty() ? "" : "\n", json_string(row.id), json_string(row.gpu), json_string(row.kind),
+                       row.value, json_string(row.unit), row.tolerance, json_string(row.source));
+    if (row.brief) out += "brief = true\n";
+    if (row.quantity == nullptr) {
+      out += "refused = " + json_string(row.refused) + "\n";
+      continue;
+    }
+    out += "quantity = " + json_string(row.quantity->name) + "\n";
+    for (const auto& [key, word] : row.arguments.words) out += key + " = " + json_string(word) + "\n";
+    for (const auto& [key, n] : row.arguments.numbers) out += fmt::format("{} = {:.0f}\n", key, n);
+  }
+  return out;
 }
 
 double in_unit_of(const MeasuredRow& row, double measured, const DeviceShape& shape) {

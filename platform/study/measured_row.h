@@ -26,6 +26,9 @@ struct MeasuredRow {
 /// Reads a file of rows (sw/microbench/rows.toml describes it). Every fault is told at once.
 [[nodiscard]] Result<std::vector<MeasuredRow>> read_rows(const std::string& file, const std::string& text);
 
+/// Rows as such a file has them.
+[[nodiscard]] std::string rows_toml(const std::vector<MeasuredRow>& rows);
+
 /// `measured`, in the unit of its quantity, in the unit of the row. Pre: the row was read.
 [[nodiscard]] double in_unit_of(const MeasuredRow& row, double measured, const DeviceShape& shape);
 

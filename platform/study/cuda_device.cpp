@@ -1,0 +1,231 @@
+#include "platform/study/cuda_device.h"
+
+#include <dlfcn.h>
+
+#include <cstring>
+#include <utility>
+
+#include "platform/study/microbench_texts.h"
+
+namespace warpline::study {
+namespace {
+
+// The driver API's types and numbers that are needed here (CUDA Driver API reference).
+constexpr int kAttributeClockKhz = 13, kAttributeSms = 16, kAttributeThreadsPerSm = 39, kAttributeL2Bytes = 38,
+              kAttributeSharedPerSm = 81, kFunctionSharedBytes = 8;
+
+}  // namespace
+
+struct TextureResource {  // CUDA_RESOURCE_DESC of linear memory
+  int kind = 3;
+  std::uint64_t pointer = 0;
+  int format = 3;  // unsigned words of 32 bits
+  unsigned channels = 1;
+  std::uint64_t bytes = 0;
+  int reserved[26] = {};
+  unsigned flags = 0;
+};
+struct TextureReading {  // CUDA_TEXTURE_DESC
+  int address[3] = {}, filter = 0;
+  unsigned flags = 1;  // integers as they are
+  unsigned anisotropy = 0;
+  int mip_filter = 0;
+  float bias = 0, least = 0, most = 0, border[4] = {};
+  int reserved[12] = {};
+};
+
+/// The functions of the driver's library.
+struct CudaDevice::Driver {
+  void* library = nullptr;
+  int (*init)(unsigned) = nullptr;
+  int (*get)(int*, int) = nullptr;
+  int (*device_name)(char*, int, int) = nullptr;
+  int (*attribute)(int*, int, int) = nullptr;
+  int (*total_memory)(std::size_t*, int) = nullptr;
+  int (*retain)(void**, int) = nullptr;
+  int (*set_current)(void*) = nullptr;
+  int (*load)(void**, const void*) = nullptr;
+  int (*function)(void**, void*, const char*) = nullptr;
+  int (*global)(std::uint64_t*, std::size_t*, void*, const char*) = nullptr;
+  int (*set_attribute)(void*, int, int) = nullptr;
+  int (*allocate)(std::uint64_t*, std::size_t) = nullptr;
+  int (*free)(std::uint64_t) = nullptr;
+  int (*to_device)(std::uint64_t, const void*, std::size_t) = nullptr;
+  int (*to_host)(void*, std::uint64_t, std::size_t) = nullptr;
+  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                void**) = nullptr;
+  int (*make_event)(void**, unsigned) = nullptr;
+  int (*record)(void*, void*) = nullptr;
+  int (*synchronize)(void*) = nullptr;
+  int (*elapsed)(float*, void*, void*) = nullptr;
+  int (*make_texture)(std::uint64_t*, const TextureResource*, const TextureReading*, const void*) = nullptr;
+  int (*end_texture)(std::uint64_t) = nullptr;
+  int (*error_name)(int, const char**) = nullptr;
+};
+
+template <class Function, class... Arguments>
+void CudaDevice::call(const char* name, Function* function, Arguments... arguments) {
+  const int status = function(arguments...);
+  if (status == 0) return;
+  const char* said = nullptr;
+  driver_->error_name(status, &said);
+  throw BenchError{std::string(name) + ": " + (said != nullptr ? said : std::to_string(status))};
+}
+
+void CudaDevice::find_functions() {
+  Driver& d = *driver_;
+  d.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (d.library == nullptr) throw BenchError{std::string("there is no CUDA driver: ") + dlerror()};
+  const auto find = [&](const char* name, auto& function) {
+    void* const found = dlsym(d.library, name);
+    if (found == nullptr) throw BenchError{std::string("the CUDA driver has no ") + name};
+    std::memcpy(&function, &found, sizeof found);
+  };
+  find("cuInit", d.init);
+  find("cuDeviceGet", d.get);
+  find("cuDeviceGetName", d.device_name);
+  find("cuDeviceGetAttribute", d.attribute);
+  find("cuDeviceTotalMem_v2", d.total_memory);
+  find("cuDevicePrimaryCtxRetain", d.retain);
+  find("cuCtxSetCurrent", d.set_current);
+  find("cuModuleLoadData", d.load);
+  find("cuModuleGetFunction", d.function);
+  find("cuModuleGetGlobal_v2", d.global);
+  find("cuFuncSetAttribute", d.set_attribute);
+  find("cuMemAlloc_v2", d.allocate);
+  find("cuMemFree_v2", d.free);
+  find("cuMemcpyHtoD_v2", d.to_device);
+  find("cuMemcpyDtoH_v2", d.to_host);
+  find("cuLaunchKernel", d.launch);
+  find("cuEventCreate", d.make_event);
+  find("cuEventRecord", d.record);
+  find("cuEventSynchronize", d.synchronize);
+  find("cuEventElapsedTime", d.elapsed);
+  find("cuTexObjectCreate", d.make_texture);
+  find("cuTexObjectDestroy", d.end_texture);
+  find("cuGetErrorName", d.error_name);
+}
+
+CudaDevice::CudaDevice(unsigned number) : driver_(new Driver) {
+  try {
+    find_functions();
+    int device = 0;
+    call("cuInit", driver_->init, 0U);
+    call("cuDeviceGet", driver_->get, &device, static_cast<int>(number));
+    char name[256] = {};
+    call("cuDeviceGetName", driver_->device_name, &name[0], 255, device);
+    name_ = name;
+    const auto attribute = [&](int which) {
+      int value = 0;
+      call("cuDeviceGetAttribute", driver_->attribute, &value, which, device);
+      return static_cast<unsigned>(value);
+    };
+    shape_.sms = attribute(kAttributeSms);
+    shape_.sm_mhz = attribute(kAttributeClockKhz) / 1000;
+    shape_.l2_bytes = attribute(kAttributeL2Bytes);
+    shape_.shared_bytes = attribute(kAttributeSharedPerSm);
+    shape_.threads_per_sm = attribute(kAttributeThreadsPerSm);
+    std::size_t bytes = 0;
+    call("cuDeviceTotalMem", driver_->total_memory, &bytes, device);
+    shape_.memory_bytes = bytes;
+    void* context = nullptr;
+    call("cuDevicePrimaryCtxRetain", driver_->retain, &context, device);
+    call("cuCtxSetCurrent", driver_->set_current, context);
+    for (const MicrobenchText& text : microbench_texts()) {
+      void* module = nullptr;
+      call("cuModuleLoadData", driver_->load, &module, static_cast<const void*>(text.ptx));
+      modules_.push_back(module);
+    }
+    for (void*& event : events_) call("cuEventCreate", driver_->make_event, &event, 0U);
+  } catch (const BenchError&) {
+    delete driver_;
+    throw;
+  }
+}
+
+CudaDevice::~CudaDevice() {
+  try {
+    free_all();
+  } catch (const BenchError&) {
+    // The driver frees what is left at the end of the process.
+  }
+  delete driver_;
+}
+
+void CudaDevice::clear() {
+  evict();
+  free_all();
+}
+
+void CudaDevice::free_all() {
+  for (const std::uint64_t texture : std::exchange(textures_, {}))
+    call("cuTexObjectDestroy", driver_->end_texture, texture);
+  for (const std::uint64_t buffer : std::exchange(buffers_, {})) call("cuMemFree", driver_->free, buffer);
+}
+
+/// L2 keeps what was read last: other lines take their places.
+void CudaDevice::evict() {
+  const std::uint64_t bytes = 2 * shape_.l2_bytes;
+  KernelCall fill{"stream_write16", 2 * shape_.sms, 1024};
+  run(fill.pointer(allocate(bytes)).word(bytes / 16));
+}
+
+std::uint64_t CudaDevice::allocate(std::uint64_t bytes) {
+  std::uint64_t at = 0;
+  call("cuMemAlloc", driver_->allocate, &at, static_cast<std::size_t>(bytes));
+  buffers_.push_back(at);
+  return at;
+}
+
+void CudaDevice::write(std::uint64_t address, const void* bytes, std::uint64_t count) {
+  call("cuMemcpyHtoD", driver_->to_device, address, bytes, static_cast<std::size_t>(count));
+}
+
+void CudaDevice::read(std::uint64_t address, void* bytes, std::uint64_t count) {
+  call("cuMemcpyDtoH", driver_->to_host, bytes, address, static_cast<std::size_t>(count));
+}
+
+void CudaDevice::write_constant(const std::string& variable, const void* bytes, std::uint64_t count) {
+  std::uint64_t at = 0;
+  std::size_t size = 0;
+  for (void* const module : modules_)
+    if (driver_->global(&at, &size, module, variable.c_str()) == 0) return write(at, bytes, count);
+  throw BenchError{"no module has a variable " + variable};
+}
+
+std::uint64_t CudaDevice::texture(std::uint64_t address, std::uint64_t words) {
+  TextureResource resource;
+  resource.pointer = address;
+  resource.bytes = words * 4;
+  const TextureReading reading;
+  std::uint64_t made = 0;
+  call("cuTexObjectCreate", driver_->make_texture, &made, static_cast<const TextureResource*>(&resource),
+       static_cast<const TextureReading*>(&reading), static_cast<const void*>(nullptr));
+  textures_.push_back(made);
+  return made;
+}
+
+double CudaDevice::run(const KernelCall& kernel) {
+  void*& function = functions_[kernel.kernel];
+  for (void* const module : modules_)
+    if (function == nullptr) driver_->function(&function, module, kernel.kernel.c_str());
+  if (function == nullptr) throw BenchError{"no module has a kernel " + kernel.kernel};
+  call("cuFuncSetAttribute", driver_->set_attribute, function, kFunctionSharedBytes,
+       static_cast<int>(kernel.shared_bytes));
+  // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
+  std::vector<std::uint8_t> block = kernel.parameters;
+  std::size_t size = block.size();
+  void* extra[] = {reinterpret_cast<void*>(std::uintptr_t{1}), block.data(),
+                   reinterpret_cast<void*>(std::uintptr_t{2}), &size, nullptr};
+  void* const stream = nullptr;
+  call("cuEventRecord", driver_->record, events_[0], stream);
+  call("cuLaunchKernel", driver_->launch, function, kernel.ctas, 1U, 1U, kernel.threads, 1U, 1U, kernel.shared_bytes,
+       stream, static_cast<void**>(nullptr), &extra[0]);
+  call("cuEventRecord", driver_->record, events_[1], stream);
+  call("cuEventSynchronize", driver_->synchronize, events_[1]);
+  float milliseconds = 0;
+  call("cuEventElapsedTime", driver_->elapsed, &milliseconds, events_[0], events_[1]);
+  return milliseconds * 1e-3;
+}
+
+}  // namespace warpline::study
