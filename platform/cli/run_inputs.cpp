@@ -8,9 +8,9 @@
 namespace warpline {
 namespace {
 
-class Reader {
+class InputReader {
  public:
-  explicit Reader(const RunRequest& request) : request_(request) {}
+  explicit InputReader(const RunRequest& request) : request_(request) {}
 
   Result<RunInputs> read() {
     std::string gpu_text;
@@ -101,7 +101,7 @@ class Reader {
 }  // namespace
 
 Result<RunInputs> read_run_inputs(const RunRequest& request) {
-  return Reader(request).read();
+  return InputReader(request).read();
 }
 
 }  // namespace warpline

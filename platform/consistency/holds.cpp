@@ -9,7 +9,8 @@ namespace {
 In<ResponseMessage>& fills_of(Netlist::SmCluster& sm, Proxy proxy) {
   switch (proxy) {
     case Proxy::texture:
-    case Proxy::noncoherent: return sm.texture->from_crossbar;
+    case Proxy::noncoherent:
+      return sm.texture != nullptr ? sm.texture->from_crossbar : sm.l1_lg->from_crossbar;
     case Proxy::constant: return sm.constant->from_crossbar;
     default: return sm.l1_lg->from_crossbar;
   }

@@ -200,7 +200,9 @@ void Machine::State::warm(unsigned gpu, Netlist::SmCluster& c, Drawn&& drawn) {
     switch (w.cache) {
       case Warmable::Cache::l1_surface: r.surface = true; [[fallthrough]];
       case Warmable::Cache::l1_lg: c.l1_lg->path().put(r); break;
-      case Warmable::Cache::texture: c.texture->path().put(r); break;
+      case Warmable::Cache::texture:
+        (c.texture != nullptr ? c.texture->path() : c.l1_lg->path()).put(r);
+        break;
       case Warmable::Cache::constant: c.constant->path().put(r); break;
     }
   }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "platform/cuda/arrays.h"
+#include "platform/cuda/contexts.h"
 #include "platform/cuda/kernel_facts.h"
 #include "platform/cuda/occupancy.h"
 #include "platform/cuda/shortcomings.h"
@@ -858,6 +859,14 @@ Status Machine::check_shape(const GridShape& r, const Function& function,
   return Status::success;
 }
 
+/// What the kernel prefers, or else the context.
+std::optional<unsigned> Machine::carveout_of(const Function& function) {
+  if (function.carveout || function.cache_preference != 0)
+    return function.carveout ? function.carveout : carveout_of_preference(function.cache_preference);
+  const Context* const context = Contexts::instance().find(Contexts::current());
+  return context == nullptr ? std::nullopt : carveout_of_preference(context->cache_preference);
+}
+
 Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid) {
   if (const Status s = module_on(*request.function->library, device, grid.module); s != Status::success)
     return s;
@@ -865,6 +874,7 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
   grid.life = request.function->library->life;
   grid.entry = grid.module->entry(request.function->name);
   grid.shape = request.shape;
+  grid.shape.carveout = carveout_of(*request.function);
   grid.device = device;
   if (grid.entry == nullptr) return Status::invalid_device_function;
   if (!grid.entry->refused.empty()) {
@@ -928,6 +938,7 @@ Status Machine::make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel) {
   }
   LaunchAttributes attributes = usual_attributes();
   attributes.cooperative = r.cooperative;
+  attributes.carveout = r.carveout;
   attributes.grid_number = ++grids_;
   if (r.cooperative) {
     std::uint64_t& workspace = workspaces_[grid.device];

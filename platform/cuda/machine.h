@@ -329,6 +329,7 @@ class Machine {
   [[nodiscard]] static std::map<int, std::uint64_t> usual_limits();
   /// How grids are launched, but for what is a grid's own.
   [[nodiscard]] LaunchAttributes usual_attributes();
+  [[nodiscard]] static std::optional<unsigned> carveout_of(const Function& function);
   /// Pre of these: the platform is held.
   Status make_kernel(const Grid& grid, std::unique_ptr<Kernel>& kernel);
   /// Gives memory back that a node of a graph allocated, when nobody has it any more.

@@ -37,6 +37,8 @@ struct Function {
   std::optional<std::uint32_t> set_dynamic_shared;  ///< bytes at most, if an attribute says so
   std::optional<unsigned> registers;                ///< of a thread, once somebody has asked
   bool odd_clusters = false;                        ///< clusters of more than 8 CTAs are allowed
+  std::optional<unsigned> carveout;                 ///< KernelInfo::carveout
+  int cache_preference = 0;                         ///< CUfunc_cache; it counts where there is no carveout
   /// What the next launch is, piece by piece (CUDA Driver API, "Execution Control [DEPRECATED]").
   struct Pieces {
     std::optional<Dim3> block;
@@ -52,6 +54,17 @@ struct Function {
     return set_dynamic_shared.value_or(kUnset - std::min(kUnset, entry.static_shared_bytes));
   }
 };
+
+/// What a preference for L1 or shared memory, CUfunc_cache, asks for as KernelInfo::carveout (CUDA Driver
+/// API).
+[[nodiscard]] constexpr std::optional<unsigned> carveout_of_preference(int cache_preference) {
+  switch (cache_preference) {
+    case 1: return 100;  // shared memory
+    case 2: return 0;    // L1
+    case 3: return 50;   // both alike
+    default: return std::nullopt;
+  }
+}
 
 /// Which way a copy goes.
 enum class CopyKind : std::uint8_t {
@@ -105,7 +118,8 @@ struct GridShape {
   Dim3 cluster;  ///< 1 x 1 x 1: none
   std::uint32_t shared_bytes = 0;
   bool cooperative = false;
-  bool dependent = false;  ///< may begin before the one before it in the stream ends
+  bool dependent = false;                 ///< may begin before the one before it in the stream ends
+  std::optional<unsigned> carveout = {};  ///< KernelInfo::carveout
 };
 
 /// A grid to launch.

@@ -109,6 +109,16 @@ std::string texture_load(const MemOp& op, const ReadOnlyCacheParameters& texture
   return text + ". The line becomes " + class_text(l1_wish(op), texture.geometry);
 }
 
+std::string unified_load(const MemOp& op, const L1LgParameters& l1) {
+  std::string text =
+      "looked up as a weak load's line, which it shares: a line may be stale until the grid ends, or "
+      "something "
+      "drops L1's lines";
+  if (l1_wish(op) == L1Eviction::no_allocate || op.cache_operator == CacheOperator::cg)
+    return text + "; a miss installs nothing";
+  return text + ". The line becomes " + class_text(l1_wish(op), l1.geometry);
+}
+
 /// What `.mmio` is at L2, by what it does to video memory.
 std::string l2_mmio(const char* video_memory) {
   return fmt::format("one access for each lane, never split or combined, nor kept. Of video memory: {}",

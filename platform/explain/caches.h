@@ -18,6 +18,8 @@ namespace warpline {
 [[nodiscard]] std::string l1_local_load(const MemOp& op, const L1LgParameters& l1);
 [[nodiscard]] std::string l1_store(const MemOp& op, const L1LgParameters& l1);
 [[nodiscard]] std::string texture_load(const MemOp& op, const ReadOnlyCacheParameters& texture);
+/// The same where L1 serves such loads.
+[[nodiscard]] std::string unified_load(const MemOp& op, const L1LgParameters& l1);
 [[nodiscard]] std::string l2_load(const MemOp& op, const L2Parameters& l2);
 [[nodiscard]] std::string l2_store(const MemOp& op, const L2Parameters& l2);
 /// What is different where the address is in system memory.

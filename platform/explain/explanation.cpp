@@ -26,7 +26,7 @@ class Writer {
       case MemKind::atomic:
       case MemKind::reduction: atomic(); break;
       case MemKind::texture_load:
-        add("texture/.nc", texture_size() + texture_load(op_, gpu_.texture));
+        read_only_load();
         add("L2", l2_size() + l2_load(op_, gpu_.l2));
         break;
       case MemKind::surface_load:
@@ -58,6 +58,14 @@ class Writer {
   [[nodiscard]] std::string l1_size() const { return size_of_cache(gpu_.l1_lg.geometry, 1) + ": "; }
   [[nodiscard]] std::string texture_size() const { return size_of_cache(gpu_.texture.geometry, 1) + ": "; }
   [[nodiscard]] std::string l2_size() const { return size_of_cache(gpu_.l2.geometry, gpu_.l2.slices) + ": "; }
+  /// `.nc` and texture loads.
+  void read_only_load() {
+    if (gpu_.sm.unified_l1) {
+      add("L1 local/global", l1_size() + unified_load(op_, gpu_.l1_lg));
+    } else {
+      add("texture/.nc", texture_size() + texture_load(op_, gpu_.texture));
+    }
+  }
   [[nodiscard]] bool stores() const { return op_.kind == MemKind::store; }
 
   void coalesced() {
@@ -134,7 +142,7 @@ class Writer {
     coalesced();
     const bool copies = op_.kind == MemKind::async_copy;
     if (op_.is_noncoherent)
-      add("texture/.nc", texture_size() + texture_load(op_, gpu_.texture));
+      read_only_load();
     else if (op_.bypass_l1)
       add("L1 local/global", "passed by: neither looked up nor allocated");
     else

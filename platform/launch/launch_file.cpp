@@ -47,7 +47,8 @@ constexpr const char* kLaunchKeys[] = {"module",
                                        "non_portable_cluster",
                                        "modules",
                                        "cooperative",
-                                       "dependent"};
+                                       "dependent",
+                                       "carveout"};
 /// Of the memory that the device library gets, bytes.
 constexpr std::uint64_t kMinPrintfBytes = 1024, kMaxPrintfBytes = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kMinHeapBytes = 1024, kMaxHeapBytes = std::uint64_t{1} << 36U;
@@ -664,6 +665,9 @@ class LaunchFileReader {
     l.cooperative = reader.boolean("cooperative").value_or(false);
     if (l.cooperative && l.module < out_.modules.size() && ends_with(out_.modules[l.module].path, ".wls"))
       reader.fault(reader.find("cooperative")->place, "cooperative: is for kernels in PTX");
+    if (const auto percent = reader.number("carveout", 0, 100)) l.carveout = static_cast<unsigned>(*percent);
+    if (l.carveout && l.module < out_.modules.size() && ends_with(out_.modules[l.module].path, ".wls"))
+      reader.fault(reader.find("carveout")->place, "carveout: is for kernels in PTX");
     for (const char* key : {"footprint", "stride", "accesses", "seed"})
       if (const Member* m = reader.find(key))
         reader.fault(m->place, m->key + ": is for generators, and this is a module's launch");
@@ -717,7 +721,7 @@ class LaunchFileReader {
     g.accesses = reader.number("accesses", 1, std::uint64_t{1} << 48U, TableReader::required).value_or(1);
     g.seed = reader.number("seed", 0, INT64_MAX).value_or(1);
     for (const char* key : {"module", "modules", "kernel", "shared_bytes", "cooperative", "argument",
-                            "cluster", "non_portable_cluster"})
+                            "cluster", "non_portable_cluster", "carveout"})
       if (const Member* m = reader.find(key))
         reader.fault(m->place, m->key + ": is for modules, and this launch has a generator");
     g.grid = l.grid;

@@ -137,7 +137,8 @@ struct Launch {
   std::string kernel;
   Dim3 grid, block;
   ClusterShape cluster;
-  std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
+  std::uint32_t shared_bytes = 0;    ///< dynamic shared memory
+  std::optional<unsigned> carveout;  ///< KernelInfo::carveout
   bool invalidate_l1 = true;
   unsigned gpu = 0;
   bool cooperative = false;  ///< all its blocks are resident at once

@@ -7,6 +7,7 @@
 #include "platform/config/config_entries.h"
 #include "platform/machine/attachment.h"
 #include "platform/machine/cache_registers.h"
+#include "platform/machine/carveout.h"
 #include "platform/machine/checkpoint.h"
 #include "platform/machine/checkpoint_file.h"
 #include "platform/machine/direct_backend.h"
@@ -94,8 +95,11 @@ struct GpuPlatform::State {
 
   /// Local memory that the kernel needs: that of every warp slot of a GPU.
   [[nodiscard]] std::uint64_t local_bytes(const KernelInfo& info) const;
-  /// CTAs that an SM holds at once.
-  [[nodiscard]] unsigned resident(const KernelInfo& info) const;
+  /// CTAs that an SM holds at once, and what of L1's storage their shared memory takes.
+  [[nodiscard]] Carveout carveout(const KernelInfo& info) const;
+  [[nodiscard]] unsigned resident(const KernelInfo& info) const { return carveout(info).ctas; }
+  /// L1 has what the grids on a GPU leave of its storage, those that run one behind the other together.
+  void share_storage(const std::vector<GridLaunch>& grids);
   void set_loose(bool loose);
   void build();
   void invalidate(unsigned gpu, std::uint32_t caches);  ///< bits of CacheRegisters::kInvalidate
@@ -166,7 +170,13 @@ void GpuPlatform::State::invalidate(unsigned gpu, std::uint32_t caches) {
   build();
   for (Netlist::SmCluster& c : system->gpu(gpu).clusters()) {
     if ((caches & CacheRegisters::kL1Global) != 0) c.l1_lg->invalidate_global();
-    if ((caches & CacheRegisters::kTexture) != 0) c.texture->invalidate();
+    if ((caches & CacheRegisters::kTexture) != 0) {
+      if (c.texture != nullptr) {
+        c.texture->invalidate();
+      } else if ((caches & CacheRegisters::kL1Global) == 0) {
+        c.l1_lg->invalidate_global();
+      }
+    }
     if ((caches & CacheRegisters::kConstant) != 0) c.constant->invalidate();
     if ((caches & CacheRegisters::kInstruction) != 0) {
       c.sm->empty_instruction_buffer();
@@ -179,13 +189,28 @@ std::uint64_t GpuPlatform::State::local_bytes(const KernelInfo& info) const {
   return std::uint64_t{config.sms} * config.sm.warp_slots * kWarpLanes * info.local_window_bytes(config.sm);
 }
 
-unsigned GpuPlatform::State::resident(const KernelInfo& info) const {
+Carveout GpuPlatform::State::carveout(const KernelInfo& info) const {
   unsigned n = std::min(config.sm.cta_slots, config.sm.warp_slots / std::max(1U, info.warps_per_cta()));
   if (info.shared_bytes != 0) n = std::min(n, config.sm.shared_bytes / info.shared_bytes);
   if (info.thread_registers != 0)
     n = std::min(
         n, config.sm.registers / std::max(1U, info.thread_registers * info.warps_per_cta() * kWarpLanes));
-  return n;
+  return carveout_for(config, info, n);
+}
+
+void GpuPlatform::State::share_storage(const std::vector<GridLaunch>& grids) {
+  if (config.l1_lg.carveouts.empty()) return;
+  for (unsigned gpu = 0; gpu < config.gpus; ++gpu) {
+    std::uint64_t shared = 0;
+    bool any = false;
+    for (const GridLaunch& g : grids) {
+      if (g.gpu != gpu) continue;
+      any = true;
+      shared = std::max(shared, carveout(g.kernel->info()).shared_bytes);
+    }
+    if (!any) continue;
+    for (const Netlist::SmCluster& c : system->gpu(gpu).clusters()) c.l1_lg->leave_to_shared(shared);
+  }
 }
 
 std::optional<std::uint64_t> GpuPlatform::State::place_code(const KernelInfo& info, unsigned gpu) {
@@ -612,6 +637,7 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
   s.backend->catch_up();
   s.started = s.backend->engine().now();
   for (const auto& a : s.attached) a->grids_start(grids);
+  s.share_storage(grids);
   std::map<unsigned, unsigned> numbers;  // of grids, by GPU
   for (const GridLaunch& g : grids) s.start(g, numbers[g.gpu]++);
   s.report_progress(grids);

@@ -37,11 +37,12 @@ void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_
     engine.begin_cluster();
     SmCluster c;
     c.sm = std::make_unique<Sm>(engine, name, sm_clock, config.sm, SmNumber{i, place_.number});
-    c.l1_lg = std::make_unique<L1Lg>(engine, name + ".l1_lg", sm_clock, config.l1_lg, with_data);
+    c.l1_lg = std::make_unique<L1Lg>(engine, name + ".l1_lg", sm_clock, config.l1_lg, with_data,
+                                     config.sm.l1_ports);
     const auto read_only = [&](const char* what, const ReadOnlyCacheParameters& parameters) {
       return std::make_unique<ReadOnlyCache>(engine, name + what, sm_clock, parameters, with_data);
     };
-    c.texture = read_only(".texture", config.texture);
+    if (!config.sm.unified_l1) c.texture = read_only(".texture", config.texture);
     c.constant = read_only(".constant", config.constant);
     c.instruction = read_only(".instruction", config.instruction);
     if (config.sm_network.present) c.sm->join_network();
@@ -104,7 +105,10 @@ void Netlist::set_loose(bool loose) {
     for (const SmCluster& c : clusters_) {
       Sm& sm = *c.sm;
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_l1_lg, sm.from_l1_lg));
-      loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_texture, sm.from_texture));
+      for (L1Port& port : sm.more_l1_ports())
+        loose_hops_.push_back(std::make_unique<LooseHop>(port.to_l1_lg, port.from_l1_lg));
+      if (c.texture != nullptr)
+        loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_texture, sm.from_texture));
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_constant, sm.from_constant));
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_instruction, sm.from_instruction));
       loose_hops_.push_back(std::make_unique<LooseHop>(sm.to_crossbar, sm.from_crossbar));
@@ -145,7 +149,7 @@ void Netlist::visit(CounterVisitor& visitor) const {
     visit_counters(name + ".fetch", c.sm->fetch_counters(), visitor);
     visit_counters(name + ".bulk_copy", c.sm->bulk_copy_counters(), visitor);
     visit_counters(name + ".l1_lg", c.l1_lg->counters(), visitor);
-    visit_counters(name + ".texture", c.texture->counters(), visitor);
+    if (c.texture != nullptr) visit_counters(name + ".texture", c.texture->counters(), visitor);
     visit_counters(name + ".constant", c.constant->counters(), visitor);
     visit_counters(name + ".instruction", c.instruction->counters(), visitor);
   }

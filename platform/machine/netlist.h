@@ -70,14 +70,12 @@ struct GpuPlace {
 /// The blocks of one GPU, and the list of the hops between them. Whoever builds it makes the hops:
 /// connect_directly() does, or a module per block with sockets (GpuModule).
 ///
-/// Crossbar clients, kClientsPerSm for each SM: 4n is the L1 of SM n, 4n+1 its texture cache, 4n+2 its
-/// constant cache, 4n+3 its instruction cache; behind those of all SMs the link, if requests come in by
-/// it (GpuPlace::inbound); behind that the bulk copies of each SM; behind those the switches between GPUs,
-/// for what multimem asks of this GPU's memory. Slice s meets the channels dram_channels_of(s).
+/// Crossbar clients, clients_per_sm() for each SM: of SM n the first is its L1, then come its texture cache,
+/// if it has one, its constant cache, its instruction cache; behind those of all SMs the link, if requests
+/// come in by it (GpuPlace::inbound); behind that the bulk copies of each SM; behind those the switches
+/// between GPUs, for what multimem asks of this GPU's memory. Slice s meets the channels dram_channels_of(s).
 class Netlist {
  public:
-  static constexpr unsigned kClientsPerSm = 4;
-
   /// Blocks without hops. Null memories: tags only.
   Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, MemoryImage* sysmem,
           Slices slices = Slices::ours, const GpuPlace& place = {});
@@ -85,7 +83,8 @@ class Netlist {
   struct SmCluster {
     std::unique_ptr<Sm> sm;
     std::unique_ptr<L1Lg> l1_lg;
-    std::unique_ptr<ReadOnlyCache> texture, constant, instruction;
+    std::unique_ptr<ReadOnlyCache> texture;  ///< null: L1 serves its requests (SmParameters::unified_l1)
+    std::unique_ptr<ReadOnlyCache> constant, instruction;
   };
   /// Calls make(Hop) for every hop between blocks of the netlist.
   template <class F>
@@ -104,7 +103,8 @@ class Netlist {
   [[nodiscard]] SmNetwork* sm_network() { return sm_network_.get(); }
   [[nodiscard]] unsigned crossbar_clients() const { return first_switch_client() + switches(); }
   /// The client that the bulk copies of SM 0 are.
-  [[nodiscard]] unsigned first_bulk_client() const { return config_.sms * kClientsPerSm + place_.inbound; }
+  [[nodiscard]] unsigned first_bulk_client() const { return config_.sms * clients_per_sm() + place_.inbound; }
+  [[nodiscard]] unsigned clients_per_sm() const { return config_.sm.unified_l1 ? 3 : 4; }
   /// The client that switch 0 is.
   [[nodiscard]] unsigned first_switch_client() const { return first_bulk_client() + config_.sms; }
   [[nodiscard]] unsigned switches() const { return static_cast<unsigned>(place_.switches.size()); }
@@ -160,20 +160,26 @@ void Netlist::for_each_hop(F&& make) {
     SmCluster& c = clusters_[i];
     Crossbar& x = *crossbar_;
     make(Hop{c.sm->to_l1_lg, c.l1_lg->from_sm, c.l1_lg->to_sm, c.sm->from_l1_lg, hops.sm_l1_lg});
-    make(Hop{c.sm->to_texture, c.texture->from_sm, c.texture->to_sm, c.sm->from_texture, hops.sm_texture});
+    for (std::size_t k = 0; k < c.sm->more_l1_ports().size(); ++k) {
+      L1Port& sm = c.sm->more_l1_ports()[k];
+      L1Lg::Port& l1 = c.l1_lg->more_ports()[k];
+      make(Hop{sm.to_l1_lg, l1.from_sm, l1.to_sm, sm.from_l1_lg, hops.sm_l1_lg});
+    }
+    if (c.texture != nullptr)
+      make(Hop{c.sm->to_texture, c.texture->from_sm, c.texture->to_sm, c.sm->from_texture, hops.sm_texture});
     make(Hop{c.sm->to_constant, c.constant->from_sm, c.constant->to_sm, c.sm->from_constant,
              hops.sm_constant});
     make(Hop{c.sm->to_instruction, c.instruction->from_sm, c.instruction->to_sm, c.sm->from_instruction,
              hops.sm_instruction});
-    const unsigned first = kClientsPerSm * i;
-    make(Hop{c.l1_lg->to_crossbar, x.from_client(first), x.to_client(first), c.l1_lg->from_crossbar,
-             hops.l1_lg_crossbar});
-    make(Hop{c.texture->to_crossbar, x.from_client(first + 1), x.to_client(first + 1),
-             c.texture->from_crossbar, hops.texture_crossbar});
-    make(Hop{c.constant->to_crossbar, x.from_client(first + 2), x.to_client(first + 2),
-             c.constant->from_crossbar, hops.constant_crossbar});
-    make(Hop{c.instruction->to_crossbar, x.from_client(first + 3), x.to_client(first + 3),
-             c.instruction->from_crossbar, hops.instruction_crossbar});
+    unsigned client = clients_per_sm() * i;
+    const auto join = [&](auto& cache, const HopParameters& hop) {
+      make(Hop{cache.to_crossbar, x.from_client(client), x.to_client(client), cache.from_crossbar, hop});
+      ++client;
+    };
+    join(*c.l1_lg, hops.l1_lg_crossbar);
+    if (c.texture != nullptr) join(*c.texture, hops.texture_crossbar);
+    join(*c.constant, hops.constant_crossbar);
+    join(*c.instruction, hops.instruction_crossbar);
   }
   for (unsigned i = 0; i < clusters_.size() && sm_network_ != nullptr; ++i) {
     Sm::Network& sm = *clusters_[i].sm->network();

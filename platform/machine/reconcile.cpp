@@ -34,14 +34,21 @@ std::vector<std::string> Netlist::unreconciled() const {
     const L1LgCounters& l1 = c.l1_lg->counters();
     const std::string& name = c.sm->name();
     check_cache(ledger, name + ".l1_lg", l1);
-    check_cache(ledger, name + ".texture", c.texture->counters());
+    if (c.texture != nullptr) check_cache(ledger, name + ".texture", c.texture->counters());
     check_cache(ledger, name + ".constant", c.constant->counters());
     check_cache(ledger, name + ".instruction", c.instruction->counters());
     ledger.same(name + ".lsu.l1_lg_sectors", lsu.l1_lg_sectors,
                 "l1_lg look-ups, forwarded, bypassed and atomic sectors",
                 l1.sector_accesses + l1.forwarded_sectors + l1.bypassed_sectors + l1.atomic_sectors);
-    ledger.same(name + ".lsu.texture_sectors", lsu.texture_sectors, "texture.sector_accesses",
-                c.texture->counters().sector_accesses);
+    if (c.texture != nullptr) {
+      ledger.same(name + ".lsu.texture_sectors", lsu.texture_sectors, "texture.sector_accesses",
+                  c.texture->counters().sector_accesses);
+      reads_out += c.texture->counters().fetched_sectors;
+    } else {
+      ledger.same(name + ".lsu.texture_sectors", lsu.texture_sectors,
+                  "l1_lg look-ups by ld.global.nc and texture loads",
+                  l1.of(Reader::noncoherent).sectors + l1.of(Reader::texture).sectors);
+    }
     ledger.same(name + ".lsu.constant_sectors", lsu.constant_sectors, "constant.sector_accesses",
                 c.constant->counters().sector_accesses);
     const InstructionFetchCounters& fetch = c.sm->fetch_counters();
@@ -49,13 +56,12 @@ std::vector<std::string> Netlist::unreconciled() const {
                 c.instruction->counters().sector_accesses);
     ledger.same(name + ".fetch.requests + merges", fetch.requests + fetch.merges, "fetch.waits + prefetches",
                 fetch.waits + fetch.prefetches);
-    ledger.same(name + ".l1_lg load misses", l1.load_sectors - l1.load_sector_hits,
+    ledger.same(name + ".l1_lg load misses", l1.load_sectors() - l1.load_sector_hits(),
                 "fetched and not prefetched + merged sectors",
                 l1.fetched_sectors - l1.prefetched_sectors + l1.merged_sectors);
     const BulkCopyCounters& bulk = c.sm->bulk_copy_counters();
     reads_out += bulk.read_sectors + l1.fetched_sectors + l1.forwarded_sectors +
-                 c.texture->counters().fetched_sectors + c.constant->counters().fetched_sectors +
-                 c.instruction->counters().fetched_sectors;
+                 c.constant->counters().fetched_sectors + c.instruction->counters().fetched_sectors;
     writes_out += bulk.written_sectors + l1.stored_sectors + l1.writeback_sectors;
     atomics_out += bulk.reduced_sectors + l1.atomic_sectors;
   }

@@ -19,9 +19,19 @@ std::string numbered(const char* name, unsigned i) {
 GpuModule::Cluster::Cluster(unsigned i, EngineProcess& engine, Netlist::SmCluster& blocks, bool with_data)
     : sm(numbered("sm", i).c_str(), engine, borrowed(*blocks.sm), with_data),
       l1_lg(numbered("l1_lg", i).c_str(), engine, borrowed(*blocks.l1_lg), with_data),
-      texture(numbered("texture", i).c_str(), engine, borrowed(*blocks.texture), with_data),
       constant(numbered("constant", i).c_str(), engine, borrowed(*blocks.constant), with_data),
-      instruction(numbered("instruction", i).c_str(), engine, borrowed(*blocks.instruction), with_data) {}
+      instruction(numbered("instruction", i).c_str(), engine, borrowed(*blocks.instruction), with_data) {
+  unsigned number = 0;
+  for (L1Lg::Port& port : blocks.l1_lg->more_ports()) {
+    TargetSocket& socket =
+        more_l1.emplace_back(("l1_lg_" + std::to_string(i) + "_from_sm_" + std::to_string(++number)).c_str(),
+                             engine, port.from_sm, port.to_sm, l1_lg);
+    socket.set_with_data(with_data);
+    socket.set_taken(L1Lg::kTaken);
+  }
+  if (blocks.texture != nullptr)
+    texture.emplace_back(numbered("texture", i).c_str(), engine, borrowed(*blocks.texture), with_data);
+}
 
 GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine, Netlist& netlist,
                      std::deque<GpuSwitchModule>& switches, const GpuParts& parts)
@@ -43,11 +53,20 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine,
     initiators[&blocks.sm->to_instruction] = &c.sm.to_instruction;
     initiators[&blocks.sm->to_crossbar] = &c.sm.to_crossbar;
     initiators[&blocks.l1_lg->to_crossbar] = &c.l1_lg.to_crossbar;
-    initiators[&blocks.texture->to_crossbar] = &c.texture.to_crossbar;
+    if (blocks.texture != nullptr) {
+      initiators[&blocks.texture->to_crossbar] = &c.texture.front().to_crossbar;
+      targets[&blocks.texture->from_sm] = &c.texture.front().from_sm;
+    } else {
+      c.sm.to_texture.set_channel(config.hops.sm_texture.response, blocks.sm->domain());
+      c.sm.to_texture.bind(unasked_.emplace_back(socket_name("unasked", unasked_.size()).c_str()));
+    }
     initiators[&blocks.constant->to_crossbar] = &c.constant.to_crossbar;
     initiators[&blocks.instruction->to_crossbar] = &c.instruction.to_crossbar;
     targets[&blocks.l1_lg->from_sm] = &c.l1_lg.from_sm;
-    targets[&blocks.texture->from_sm] = &c.texture.from_sm;
+    for (std::size_t k = 0; k < c.more_l1.size(); ++k) {
+      initiators[&blocks.sm->more_l1_ports()[k].to_l1_lg] = &c.sm.more_to_l1_lg[k];
+      targets[&blocks.l1_lg->more_ports()[k].from_sm] = &c.more_l1[k];
+    }
     targets[&blocks.constant->from_sm] = &c.constant.from_sm;
     targets[&blocks.instruction->from_sm] = &c.instruction.from_sm;
     if (Sm::Network* n = blocks.sm->network(); n != nullptr) {

@@ -50,7 +50,9 @@ class GpuModule final : public sc_core::sc_module {
     Cluster(unsigned i, EngineProcess& engine, Netlist::SmCluster& blocks, bool with_data);
     SmModule sm;
     L1LgModule l1_lg;
-    ReadOnlyCacheModule texture, constant, instruction;
+    std::deque<TargetSocket> more_l1;         ///< its other ports, where the SM has several to it
+    std::deque<ReadOnlyCacheModule> texture;  ///< one, unless L1 serves its requests
+    ReadOnlyCacheModule constant, instruction;
   };
   using Targets = std::unordered_map<const void*, TargetSocket*>;
   using ForeignInitiator = tlm::tlm_base_initiator_socket_b<kBusBits>;
@@ -74,6 +76,7 @@ class GpuModule final : public sc_core::sc_module {
   std::deque<DramModule> channels_;
   PcieModule pcie_;
   std::deque<IdleInitiatorSocket<kBusBits>> idle_;
+  std::deque<IdleTargetSocket<kBusBits>> unasked_;  ///< behind the SMs' sockets for caches that there are not
   std::vector<std::vector<ForeignTarget*>> foreign_dram_;  ///< sockets, by channel; none: DRAM is ours
   std::deque<DramBytes> dram_bytes_;                       ///< of each slice, where foreign DRAM keeps them
   const MemoryImage* vidmem_ = nullptr;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "rtl_models/base/contract.h"
+#include "rtl_models/base/random.h"
+
 namespace warpline {
 
 TagArray::TagArray(const CacheGeometry& geometry)
@@ -11,11 +14,26 @@ TagArray::TagArray(const CacheGeometry& geometry)
       tags_(std::size_t{geometry.sets} * geometry.ways, kNoTag),
       states_(tags_.size()),
       written_(tags_.size()),
+      replacement_(replacement_named(geometry.replacement).value_or(Replacement::lru)),
+      last_percent_(geometry.evict_last_percent),
       most_last_lines_(geometry.last_lines()),
       most_last_ways_(geometry.ways_for_last()) {}
 
-std::uint32_t TagArray::victim(std::uint64_t set_key) const {
-  const std::uint32_t base = set_of(set_key) * ways_;
+void TagArray::shape(std::uint32_t sets) {
+  const CacheGeometry geometry{sets, ways_, last_percent_};
+  sets_ = Divider(sets);
+  mask_ = (sets & (sets - 1)) == 0 ? sets - 1 : 0;
+  most_last_lines_ = geometry.last_lines();
+}
+
+void TagArray::use_sets(std::uint32_t sets) {
+  WARPLINE_EXPECT(sets >= 1 && std::size_t{sets} * ways_ <= tags_.size() && last_lines_ == 0,
+                  "an array keeps within the sets it was made with, and is empty when their number changes");
+  shape(sets);
+  hand_ = 0;
+}
+
+std::uint32_t TagArray::least_recently_used(std::uint32_t base) const {
   // An invalid line's state is all zero, which no valid line's is.
   const auto rank_of = [this](std::uint32_t i) {
     std::uint64_t rank = 0;
@@ -31,6 +49,44 @@ std::uint32_t TagArray::victim(std::uint64_t set_key) const {
     best_rank = std::min(rank, best_rank);
   }
   return best;
+}
+
+/// Looks at the ways one by one: for policies that a set's order as numbers does not give.
+std::uint32_t TagArray::victim_by_policy(std::uint32_t base) const {
+  std::uint64_t lowest = ~std::uint64_t{0};
+  std::uint32_t count = 0;
+  for (std::uint32_t i = base; i < base + ways_; ++i) {
+    if (!present(i)) return i;
+    count = states_[i].eviction < lowest ? 1 : count + (states_[i].eviction == lowest);
+    lowest = std::min<std::uint64_t>(lowest, states_[i].eviction);
+  }
+  const auto may_go = [&](std::uint32_t i) { return states_[i].eviction == lowest; };
+  if (replacement_ == Replacement::random) {
+    std::uint64_t skip = splitmix64(clock_ ^ std::uint64_t{base} << 48U) % count;
+    std::uint32_t i = base;
+    while (!may_go(i) || skip-- != 0) ++i;
+    return i;
+  }
+  // A tree of bits, each of which points to the half that was not used last, says no more than the times do.
+  std::uint32_t first = base, end = base + ways_;
+  while (end - first > 1) {
+    const std::uint32_t middle = first + (end - first + 1) / 2;
+    const auto newest = [&](std::uint32_t from, std::uint32_t to) {
+      std::uint64_t used = 0;
+      bool any = false;
+      for (std::uint32_t i = from; i < to; ++i) {
+        used = std::max<std::uint64_t>(used, states_[i].used);
+        any = any || may_go(i);
+      }
+      return any ? used : ~std::uint64_t{0};
+    };
+    if (newest(first, middle) < newest(middle, end)) {
+      end = middle;
+    } else {
+      first = middle;
+    }
+  }
+  return first;
 }
 
 LineState& TagArray::install(std::uint32_t index, std::uint64_t number, EvictionClass eviction) {

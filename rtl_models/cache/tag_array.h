@@ -34,7 +34,7 @@ struct LineState {
 
 /// Tags of a sectored cache: which lines are present, least recently used order within each
 /// eviction class. Holds no data and knows no time; a line is named by an index that data arrays
-/// share. Victim order: invalid, first, normal, last; least recently used within a class.
+/// share. Victim order: invalid, first, normal, last; within a class as Replacement says.
 ///
 /// The number of evict_last lines is limited. When the limit is reached, a further one makes an old one
 /// normal, which is found as by a clock algorithm: a hand goes round the array, and takes the first
@@ -48,6 +48,8 @@ class TagArray {
   static constexpr std::uint32_t kAbsent = 0xFFFFFFFFU;
 
   explicit TagArray(const CacheGeometry& geometry);
+  /// From now on it has so many sets, of those it was made with. Pre: 1 to that many; no line is present.
+  void use_sets(std::uint32_t sets);
 
   /// The index of the line, or kAbsent. `number` is the line number (address / 128), `set_key` the
   /// number that picks the set. Changes nothing.
@@ -84,7 +86,10 @@ class TagArray {
     return wanted == EvictionClass::last ? admit_last(set_of(set_key) * ways_) : wanted;
   }
   /// The line that a new line of this set would replace (valid or not).
-  [[nodiscard]] std::uint32_t victim(std::uint64_t set_key) const;
+  [[nodiscard]] std::uint32_t victim(std::uint64_t set_key) const {
+    const std::uint32_t base = set_of(set_key) * ways_;
+    return replacement_ == Replacement::lru ? least_recently_used(base) : victim_by_policy(base);
+  }
   /// Puts a line at `index`, most recently used, with a fresh state.
   LineState& install(std::uint32_t index, std::uint64_t number, EvictionClass eviction);
   /// Drops every line, dirty ones too, and forgets who was there.
@@ -94,6 +99,10 @@ class TagArray {
     a.fixed(tags_).fixed(states_);
     a(clock_, last_lines_, round_began_, old_before_);
     a.index(hand_, tags_.size());
+    std::uint32_t sets = sets_in_use();
+    a(sets);
+    if (sets == 0 || std::size_t{sets} * ways_ > tags_.size()) a.misfit("has sets that are not there");
+    shape(sets);
     for (std::size_t i = 0; i < tags_.size(); ++i)
       if (states_[i].has_dirty) a(written_[i].dirty, written_[i].home);
   }
@@ -119,9 +128,14 @@ class TagArray {
   void mark_dirty(std::uint32_t index, ByteMask more, PhysicalAddress home);
   /// The level below has the line's bytes now.
   void mark_clean(std::uint32_t index) { states_[index].has_dirty = 0; }
-  [[nodiscard]] std::uint32_t lines() const { return static_cast<std::uint32_t>(tags_.size()); }
+  /// Of the sets in use.
+  [[nodiscard]] std::uint32_t lines() const { return sets_in_use() * ways_; }
 
  private:
+  [[nodiscard]] std::uint32_t sets_in_use() const { return static_cast<std::uint32_t>(sets_.divisor()); }
+  void shape(std::uint32_t sets);
+  [[nodiscard]] std::uint32_t least_recently_used(std::uint32_t base) const;
+  [[nodiscard]] std::uint32_t victim_by_policy(std::uint32_t base) const;
   void use_as(std::uint32_t index, EvictionPriority priority);
   EvictionClass admit_last(std::uint32_t base);
   [[nodiscard]] bool is_last(std::uint32_t index) const {
@@ -151,7 +165,9 @@ class TagArray {
   std::vector<LineState> states_;
   std::vector<Written> written_;  ///< touched for lines with dirty bytes only
   std::uint64_t clock_ = 0;
-  std::uint32_t most_last_lines_;  ///< of all lines
+  Replacement replacement_;
+  unsigned last_percent_;          ///< of the lines in use, at most, that evict_last may hold
+  std::uint32_t most_last_lines_;  ///< of all lines in use
   std::uint32_t most_last_ways_;   ///< of one set
   std::uint32_t last_lines_ = 0;   ///< lines that are evict_last
   std::uint32_t hand_ = 0;         ///< the line that is looked at next

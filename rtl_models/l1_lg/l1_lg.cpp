@@ -17,12 +17,13 @@ bool overtakes(const Request& r) {
 }  // namespace
 
 L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
-           bool with_data)
+           bool with_data, unsigned ports)
     : Component(engine, std::move(name), domain),
       core_(parameters, with_data),
       with_data_(with_data),
       out_capacity_(parameters.outgoing) {
   from_sm.perform_by(*this);
+  for (unsigned n = 1; n < ports; ++n) more_.emplace_back(*this, n).from_sm.perform_by(*this);
 }
 
 void L1Lg::queue_out(Request* r) {
@@ -158,14 +159,15 @@ void L1Lg::handle_response(Request& r) {
       return;
     }
     if (r.command == Command::atomic) writes_.acknowledged(r.epoch, half_drained_);
-    served_.push(&r);
+    answers_of(r).push(&r);
   } else if (r.command == Command::read && r.sectors == 0) {
     engine().pool().release(&r);  // a prefetch: nothing comes of it here
   } else if (r.command == Command::read) {
     --fetches_;
     RequestList now_served;
     write_back(core_.fill(r, now_served), r);
-    while (!now_served.empty()) served_.push(now_served.pop());
+    RequestQueue& served = answers_of(r);  // all of one line
+    while (!now_served.empty()) served.push(now_served.pop());
     engine().pool().release(&r);
   } else {
     posted_.performed(r);
@@ -180,9 +182,29 @@ void L1Lg::handle_response(Request& r) {
   advance_drained();
 }
 
+bool L1Lg::take(Cycle now, In<RequestMessage>& from, const RequestQueue& served) {
+  if (!flushing_.empty() || served.size() >= kHitLimit || outgoing_.size() + fetches_ + 2 > out_capacity_)
+    return false;
+  Request* r = from.front().request;
+  const Accepted accepted = accept(*r);
+  if (accepted == Accepted::no) return false;
+  if (accepted == Accepted::answer) answers_of(*r).push(r);
+  from.pop(now);
+  return true;
+}
+
+bool L1Lg::answer(Cycle now, RequestQueue& served, Out<ResponseMessage>& to) {
+  if (!to.ready(now)) return false;
+  to.send(now, {served.pop()});
+  fill_patience_.sent();
+  return true;
+}
+
 Cycle L1Lg::tick(Cycle now) {
   bool moved = false;
-  if (served_.size() < kFillLimit && from_crossbar.ready(now)) {
+  const auto held_back = [&] { return answers_of(*from_crossbar.front().request).size() >= kFillLimit; };
+  const bool one_port = more_.empty();
+  if ((!one_port || served_.size() < kFillLimit) && from_crossbar.ready(now) && (one_port || !held_back())) {
     handle_response(*from_crossbar.pop(now).request);
     fill_patience_.taken();
     moved = true;
@@ -191,30 +213,30 @@ Cycle L1Lg::tick(Cycle now) {
     flush_one();
     moved = true;
   }
-  fill_patience_.note(served_.size() >= kFillLimit && from_crossbar.ready(now));
+  fill_patience_.note((!one_port || served_.size() >= kFillLimit) && from_crossbar.ready(now) &&
+                      (one_port || held_back()));
   // A request may put two messages in the outgoing queue. Each fetch under way may put one there, too: the
   // write-back of the line that its fill replaces.
-  if (!fill_patience_.exhausted() && flushing_.empty() && served_.size() < kHitLimit &&
-      outgoing_.size() + fetches_ + 2 <= out_capacity_ && from_sm.ready(now)) {
-    Request* r = from_sm.front().request;
-    if (const Accepted accepted = accept(*r); accepted != Accepted::no) {
-      if (accepted == Accepted::answer) served_.push(r);
-      from_sm.pop(now);
-      moved = true;
+  const bool takes = !fill_patience_.exhausted();
+  if (takes && from_sm.ready(now)) moved = take(now, from_sm, served_) || moved;
+  if (!served_.empty()) moved = answer(now, served_, to_sm) || moved;
+  bool waits = false;
+  for (Port& p : more_) {
+    if (p.from_sm.ready(now)) {
+      if (takes) moved = take(now, p.from_sm, p.served) || moved;
+      waits = waits || p.from_sm.ready(now);
     }
-  }
-  if (!served_.empty() && to_sm.ready(now)) {
-    to_sm.send(now, {served_.pop()});
-    fill_patience_.sent();
-    moved = true;
+    if (p.served.empty()) continue;
+    moved = answer(now, p.served, p.to_sm) || moved;
+    waits = waits || !p.served.empty();
   }
   if (!outgoing_.empty() && to_crossbar.ready(now)) {
     to_crossbar.send(now, {outgoing_.pop()});
     moved = true;
   }
   // What has not arrived yet will wake us; what has and could not be taken is asked again.
-  const bool more = !served_.empty() || !outgoing_.empty() || !flushing_.empty() || from_sm.ready(now) ||
-                    from_crossbar.ready(now);
+  const bool more = waits || !served_.empty() || !outgoing_.empty() || !flushing_.empty() ||
+                    from_sm.ready(now) || from_crossbar.ready(now);
   return moved && more ? domain().after(now, 1) : kNever;
 }
 
@@ -223,7 +245,7 @@ void L1Lg::perform(Request& r, Cycle& at) {
   for (; accepted == Accepted::no; accepted = accept(r)) at = std::max(at, engine().wait_below());
   if (accepted == Accepted::answer && outgoing_.empty()) return;  // answered at once: the usual case, a hit
   r.settled = false;
-  if (accepted == Accepted::answer) served_.push(&r);
+  if (accepted == Accepted::answer) answers_of(r).push(&r);
   flush();
   perform_outgoing(at);
   at = wait_until_settled(r, at, engine());
@@ -231,13 +253,13 @@ void L1Lg::perform(Request& r, Cycle& at) {
 
 /// Loosely timed: performs what is queued for the crossbar, sent in cycle `sent`, until nothing is.
 void L1Lg::perform_outgoing(Cycle sent) {
-  settle(served_, sent);
+  settle_all(sent);
   while (!outgoing_.empty()) {
     Request* out = outgoing_.pop();
     const Cycle back = perform_through(to_crossbar, from_crossbar, *out, sent);
     handle_response(*out);
     flush();
-    settle(served_, back);
+    settle_all(back);
     engine().wake_waiters();
   }
 }
@@ -304,7 +326,7 @@ void L1Lg::advance_drained() {
 void L1Lg::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("miss_registers", core_.misses().in_use(), core_.misses().capacity(), "lines being fetched");
   visitor.gauge("outgoing", outgoing_.size(), out_capacity_, "requests that wait for to_crossbar");
-  visitor.gauge("answers", served_.size(), kUnlimitedGauge, "responses that wait for to_sm");
+  visitor.gauge("answers", answers(), kUnlimitedGauge, "responses that wait for to_sm");
   visitor.gauge("writes", outstanding_writes(), kUnlimitedGauge, "writes that L2 has not acknowledged");
 }
 
@@ -320,12 +342,15 @@ void L1Lg::explain(std::vector<Wait>& waits) const {
     waits.push_back({name(), to_crossbar.room() + ", to write dirty local lines back", {below}});
   if (!outgoing_.empty()) to_crossbar.explain_room(waits, std::to_string(outgoing_.size()) + " requests");
   if (!served_.empty()) to_sm.explain_room(waits, std::to_string(served_.size()) + " answers");
+  for (const Port& p : more_)
+    if (!p.served.empty()) p.to_sm.explain_room(waits, std::to_string(p.served.size()) + " answers");
 }
 
 void L1Lg::in_flight(std::vector<InFlight>& rows) const {
   const std::string below = to_crossbar.other_side();
   core_.misses().in_flight(rows, this, name(), {below});
   to_sm.list_waiting(rows, served_.list());
+  for (const Port& p : more_) p.to_sm.list_waiting(rows, p.served.list());
   list_all(rows, flushing_, name(), name() + " flush", "dirty local lines to be written back", {below});
   to_crossbar.list_waiting(rows, outgoing_.list());
   for (const WriteTracker* tracker : {&writes_, &surface_writes_})

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <deque>
+#include <string>
+
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/cache/fill_patience.h"
+#include "rtl_models/cache/l1_port.h"
 #include "rtl_models/cache/posted_writes.h"
 #include "rtl_models/cache/write_tracker.h"
 #include "rtl_models/l1_lg/l1_lg_core.h"
@@ -11,7 +15,7 @@ namespace warpline {
 
 /// L1 local/global cache of one SM, in time.
 ///
-/// Contract: one request from the SM and one response to it per cycle; hits go past misses that
+/// Contract: one request from the SM and one response to it per cycle and port; hits go past misses that
 /// wait (hit under miss); requests leave for L2 in the order of the SM's requests (R5). A write or
 /// reduction is answered when it has passed L1 (R4), control of a line at once, a `maintain` request when
 /// what it asks for has happened: writes sent before it performed at L2 (R3), L2's system-memory duties done
@@ -19,12 +23,24 @@ namespace warpline {
 /// lines are being written back, one per cycle, the SM's requests wait.
 class L1Lg final : public Component, public LooseTarget {
  public:
-  L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters,
-       bool with_data);
+  /// `ports`: for an SM with several (SmParameters::l1_ports), a power of two.
+  L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParameters& parameters, bool with_data,
+       unsigned ports = 1);
 
   static constexpr TakenCommands kTaken{};
   In<RequestMessage> from_sm{*this, "from_sm"};
   Out<ResponseMessage> to_sm{*this, "to_sm"};
+  /// One of several ports but the first.
+  struct Port {
+    Port(L1Lg& l1, unsigned number)
+        : from_sm(l1, "from_sm[" + std::to_string(number) + "]"),
+          to_sm(l1, "to_sm[" + std::to_string(number) + "]") {}
+    In<RequestMessage> from_sm;
+    Out<ResponseMessage> to_sm;
+    RequestQueue served;  ///< answers
+  };
+  /// Number 1 and on.
+  [[nodiscard]] std::deque<Port>& more_ports() { return more_; }
   Out<RequestMessage> to_crossbar{*this, "to_crossbar"};
   In<ResponseMessage> from_crossbar{*this, "from_crossbar"};
 
@@ -49,7 +65,7 @@ class L1Lg final : public Component, public LooseTarget {
     path().update(address, bytes, count);
   }
   [[nodiscard]] bool busy() const override {
-    return !served_.empty() || !outgoing_.empty() || core_.misses().in_use() != 0 || !writes_.idle() ||
+    return answers() != 0 || !outgoing_.empty() || core_.misses().in_use() != 0 || !writes_.idle() ||
            !surface_writes_.idle() || !flushing_.empty();
   }
   void explain(std::vector<Wait>& waits) const override;
@@ -64,6 +80,9 @@ class L1Lg final : public Component, public LooseTarget {
   }
   /// Drops local lines, dirty ones too, when local memory is laid out anew. Pre: quiescent.
   void forget_local() { core_.forget_local(); }
+  /// Leaves `bytes` of the storage to shared memory from now on. A change drops all lines, of local memory
+  /// dirty ones, too. Pre: less than all of it, in whole sets; quiescent.
+  void leave_to_shared(std::uint64_t bytes) { core_.leave_to_shared(bytes); }
   [[nodiscard]] const L1LgCounters& counters() const { return core_.counters(); }
 
  private:
@@ -75,6 +94,24 @@ class L1Lg final : public Component, public LooseTarget {
   /// Token of a fetch or write of our own is its miss register or write epoch; a request of the
   /// SM's that only passes through keeps the SM's token and is told by its maker.
   [[nodiscard]] Accepted accept(Request& r);
+  /// Takes the request that is first at a port, if that can be. Whether it did.
+  bool take(Cycle now, In<RequestMessage>& from, const RequestQueue& served);
+  bool answer(Cycle now, RequestQueue& served, Out<ResponseMessage>& to);
+  /// The answers that leave by the port by which `r` came.
+  [[nodiscard]] RequestQueue& answers_of(const Request& r) {
+    if (more_.empty()) return served_;
+    const unsigned port = l1_port_of(r.virtual_line, static_cast<unsigned>(more_.size()) + 1);
+    return port == 0 ? served_ : more_[port - 1].served;
+  }
+  [[nodiscard]] std::size_t answers() const {
+    std::size_t n = served_.size();
+    for (const Port& p : more_) n += p.served.size();
+    return n;
+  }
+  void settle_all(Cycle at) {
+    settle(served_, at);
+    for (Port& p : more_) settle(p.served, at);
+  }
   [[nodiscard]] Accepted accept_read(Request& r);
   [[nodiscard]] bool has_room_to_prefetch(const Request& r) const;
   void prefetch_other_line(Request& r);
@@ -110,7 +147,8 @@ class L1Lg final : public Component, public LooseTarget {
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
   FillPatience fill_patience_;
-  RequestQueue served_;        ///< answers for the SM
+  RequestQueue served_;        ///< answers for the SM, by the first port
+  std::deque<Port> more_;      ///< the others
   RequestQueue outgoing_;      ///< for the crossbar, in order
   unsigned fetches_ = 0;       ///< fetches under way; each may need a place for a write-back
   RequestList half_drained_;   ///< maintenance whose generic writes are performed

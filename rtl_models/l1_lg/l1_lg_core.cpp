@@ -30,8 +30,9 @@ void L1LgCore::forward(const Request& r) {
 void L1LgCore::finish_read(Request& r, const ReadOutcome& out) {
   const unsigned sectors = sector_count(r.sectors);
   count_look_up(r, out.hits);
-  counters_.load_sectors += sectors;
-  counters_.load_sector_hits += sector_count(out.hits);
+  L1LgCounters::Loads& loads = counters_.loads[static_cast<unsigned>(r.reader)];
+  loads.sectors += sectors;
+  loads.hits += sector_count(out.hits);
   counters_.fetched_sectors += sector_count(out.fetch);
   counters_.merged_sectors += sectors - sector_count(out.hits) - sector_count(out.fetch);
   if (r.local) finish_local_read(r, out);
@@ -139,6 +140,16 @@ void L1LgCore::forget_local() {
     if (is_local(tags.state(i))) tags.mark_clean(i);
   path_.invalidate(LineKind::local);
   given_up_.clear();
+}
+
+void L1LgCore::leave_to_shared(std::uint64_t bytes) {
+  WARPLINE_EXPECT(bytes % set_bytes_ == 0 && bytes / set_bytes_ < sets_, "L1 keeps whole sets, one at least");
+  const auto sets = static_cast<std::uint32_t>(sets_ - bytes / set_bytes_);
+  if (sets * (set_bytes_ / kLineBytes) == path_.tags().lines()) return;
+  forget_local();
+  path_.invalidate(LineKind::global);
+  path_.invalidate(LineKind::surface);
+  path_.tags().use_sets(sets);
 }
 
 /// Takes the dirty bytes of a line for a write-back.

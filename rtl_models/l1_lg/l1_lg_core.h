@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "rtl_models/cache/read_path.h"
@@ -12,7 +13,11 @@ namespace warpline {
 /// Counters of an L1 local/global cache.
 struct L1LgCounters {
   std::uint64_t sector_accesses = 0, sector_hits = 0, sector_misses = 0, merged_sectors = 0;
-  std::uint64_t load_sectors = 0, load_sector_hits = 0;
+  /// Look-ups by reads that are no prefetches, and those that hit, by Reader.
+  struct Loads {
+    std::uint64_t sectors = 0, hits = 0;
+  };
+  std::array<Loads, kReaders> loads{};
   std::uint64_t fetched_sectors = 0, forwarded_sectors = 0, stored_sectors = 0, bypassed_sectors = 0;
   std::uint64_t atomics = 0, atomic_sectors = 0, evictions = 0, writebacks = 0, writeback_sectors = 0;
   std::uint64_t saved_writebacks = 0, prefetch_requests = 0;
@@ -20,14 +25,28 @@ struct L1LgCounters {
   std::uint64_t line_operations = 0, reset_lines = 0;
   std::uint64_t invalidations = 0, local_invalidations = 0, dead_fills = 0;
 
+  [[nodiscard]] const Loads& of(Reader reader) const { return loads[static_cast<unsigned>(reader)]; }
+  [[nodiscard]] std::uint64_t load_sectors() const {
+    return loads[0].sectors + loads[1].sectors + loads[2].sectors;
+  }
+  [[nodiscard]] std::uint64_t load_sector_hits() const {
+    return loads[0].hits + loads[1].hits + loads[2].hits;
+  }
+
   template <class F>
   void visit(F&& f) const {
     f("sector_accesses", sector_accesses, "sectors", "tag look-ups: hits and misses");
     f("sector_hits", sector_hits, "sectors", "found valid");
     f("sector_misses", sector_misses, "sectors", "not found; merges included");
     f("merged_sectors", merged_sectors, "sectors", "misses that joined a fetch under way");
-    f("load_sectors", load_sectors, "sectors", "look-ups by loads");
-    f("load_sector_hits", load_sector_hits, "sectors", "look-ups by loads that hit");
+    f("load_sectors", load_sectors(), "sectors", "look-ups by loads");
+    f("load_sector_hits", load_sector_hits(), "sectors", "look-ups by loads that hit");
+    f("noncoherent_sectors", of(Reader::noncoherent).sectors, "sectors",
+      "of those look-ups, by ld.global.nc, where L1 serves it");
+    f("noncoherent_sector_hits", of(Reader::noncoherent).hits, "sectors", "of those, hits");
+    f("texture_sectors", of(Reader::texture).sectors, "sectors",
+      "of the look-ups by loads, by texture loads, where L1 serves them");
+    f("texture_sector_hits", of(Reader::texture).hits, "sectors", "of those, hits");
     f("fetched_sectors", fetched_sectors, "sectors", "requested from L2 by misses");
     f("prefetched_sectors", prefetched_sectors, "sectors", "of those, by prefetch instructions");
     f("dropped_prefetches", dropped_prefetches, "requests", "prefetch instructions that found no room");
@@ -57,12 +76,16 @@ class L1LgCore {
   L1LgCore(const L1LgParameters& parameters, bool with_data)
       : path_(parameters.geometry, parameters.miss_registers, with_data),
         given_up_(parameters.poison_last_use),
+        sets_(parameters.geometry.sets),
+        set_bytes_(parameters.geometry.ways * kLineBytes),
         update_on_store_(parameters.update_on_store) {}
 
   /// Whether a read is looked up here at all; if not it goes to L2 as it is, and has dropped the
-  /// line on its way if it is strong beyond the CTA (R1) or `.cv`.
+  /// line on its way if it is strong beyond the CTA (R1) or `.cv`. Reads of `.nc` and of textures are weak,
+  /// and of other proxies: they always are.
   [[nodiscard]] bool serves(const Request& r) {
     if (r.local || (!r.no_l1 && !r.beyond_cta() && !rereads(r))) return true;
+    if (r.reader != Reader::load) return true;
     forward(r);
     return false;
   }
@@ -75,8 +98,9 @@ class L1LgCore {
       const unsigned sectors = sector_count(r.sectors);
       counters_.sector_accesses += sectors;
       counters_.sector_hits += sectors;
-      counters_.load_sectors += sectors;
-      counters_.load_sector_hits += sectors;
+      L1LgCounters::Loads& loads = counters_.loads[static_cast<unsigned>(r.reader)];
+      loads.sectors += sectors;
+      loads.hits += sectors;
     } else if (out.kind != ReadOutcome::Kind::stall) {
       finish_read(r, out);
       if (used.any()) given_up_.use_last(tag_of(r), used);
@@ -125,6 +149,8 @@ class L1LgCore {
   /// Drops all local lines, dirty ones without a write-back: the threads that they belong to have ended.
   /// Pre: no local fetch is under way.
   void forget_local();
+  /// See L1Lg::leave_to_shared. Pre: no fetch is under way.
+  void leave_to_shared(std::uint64_t bytes);
   /// Drops every line, dirty ones too. Pre: no fill is under way.
   void clear() {
     path_.clear();
@@ -158,6 +184,8 @@ class L1LgCore {
   void finish_local_read(Request& r, const ReadOutcome& out);
   ReadPath path_;
   GivenUpBytes given_up_;
+  unsigned sets_;       ///< of all its storage
+  unsigned set_bytes_;  ///< of one
   bool update_on_store_;
   L1LgCounters counters_;
 };

@@ -29,6 +29,7 @@ struct WARPLINE_PUBLIC L2Parameters {
     f("sets", geometry.sets, "sets of one slice");
     f("ways", geometry.ways, "lines per set");
     f("evict_last_percent", geometry.evict_last_percent, kEvictLastMeaning);
+    f("replacement", geometry.replacement, kReplacementMeaning);
     f("miss_registers", miss_registers, "lines of one slice with fetches under way");
     f("poison_discarded", poison_discarded, "bytes of discarded lines read as a pattern");
   }

@@ -59,6 +59,15 @@ enum class EvictionPriority : std::uint8_t {
   last,         ///< the line becomes evict_last, as far as the cache's share for it goes
 };
 
+/// What a read is for, where one cache serves the loads of several paths of an SM: its counters tell them
+/// apart. What it does with them is the same.
+enum class Reader : std::uint8_t {
+  load,         ///< any that is neither of the others
+  noncoherent,  ///< `ld.global.nc`
+  texture,      ///< a texture load
+};
+inline constexpr unsigned kReaders = 3;
+
 struct Request;
 
 /// What a block takes beside reads.

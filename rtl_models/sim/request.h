@@ -96,7 +96,8 @@ struct WARPLINE_PUBLIC RequestHead {
   Status status : 1;
   std::uint8_t maintenance = 0;
   LineControl control = LineControl::none;  ///< of a control request; meaningless otherwise
-  std::uint8_t gpu = 0;                     ///< the requester's, with `sm` and `warp`
+  std::uint8_t gpu : 4;                     ///< the requester's, with `sm` and `warp`
+  Reader reader : 2;                        ///< of a read: what it is for
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
   std::uint16_t token = 0;   ///< the sender's own; comes back as it was
@@ -112,10 +113,12 @@ struct WARPLINE_PUBLIC RequestHead {
         exact(false),
         settled(false),
         captured(false),
-        status(Status::ok) {}
+        status(Status::ok),
+        gpu(0),
+        reader(Reader::load) {}
   void made_by(SmNumber who, std::uint64_t n) {
     id = id_of_sm(who, n);
-    gpu = static_cast<std::uint8_t>(who.gpu);
+    gpu = static_cast<std::uint8_t>(who.gpu) & 15U;
     sm = static_cast<std::uint16_t>(who.sm);
   }
   /// A strong access that L1 must neither serve nor keep (docs/ordering.md, R1).

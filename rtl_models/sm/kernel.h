@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "rtl_models/base/visibility.h"
 #include "rtl_models/sm/input_error.h"
@@ -21,6 +22,7 @@ struct WARPLINE_PUBLIC SmSite {
 /// How a grid is launched, beside its shape.
 struct WARPLINE_PUBLIC LaunchAttributes {
   bool cooperative = false;          ///< all its CTAs are to be resident at once
+  std::optional<unsigned> carveout;  ///< KernelInfo::carveout
   std::uint64_t grid_workspace = 0;  ///< of a cooperative grid: where its barrier lies, 8 bytes of zeros
   std::uint64_t grid_number = 1;     ///< `%gridid`
   std::uint32_t shared_unit = 4;     ///< bytes in whole multiples of which CTAs have shared memory

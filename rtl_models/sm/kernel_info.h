@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct WARPLINE_PUBLIC KernelInfo {
   /// Hardware registers that each thread begins with, of a kernel that moves them between its warps
   /// (`setmaxnreg`); 0: it does not, and they limit nothing.
   std::uint32_t thread_registers = 0;
+  /// The part of its most that shared memory is to take of L1's storage, percent, at least
+  /// (cudaFuncAttributePreferredSharedMemoryCarveout); nothing: what does not lower occupancy.
+  std::optional<unsigned> carveout;
   bool calls = false;       ///< uses the call-return stack
   bool sees_stack = false;  ///< may access the stack's backing store, behind its local memory
   /// Bytes of its code, in which Instruction::pc counts; 0: no code lies in memory, and nothing is fetched.

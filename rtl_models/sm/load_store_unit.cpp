@@ -102,14 +102,17 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
     perform_shared(now, index, events);
     if (head_.lines.any() || head_.mbarriers != 0) return;
   } else if (head_.line_held || head_.lines.any()) {
-    if (!head_.line_held) {
-      head_.line = head_.lines.next();
-      head_.line_held = true;
+    for (unsigned sent = 1;; ++sent) {
+      if (!head_.line_held) {
+        head_.line = head_.lines.next();
+        head_.line_held = true;
+      }
+      if (!send_line(now, index)) return;
+      if (e.resolved.exact() && counters_.mmio_transactions % 2 != 0 && mutated(SmMutation::mmio_replayed))
+        return;
+      head_.line_held = false;
+      if (sent == parameters_.l1_ports || !shares_cycle(e) || !head_.lines.any()) break;
     }
-    if (!send_line(now, index)) return;
-    if (e.resolved.exact() && counters_.mmio_transactions % 2 != 0 && mutated(SmMutation::mmio_replayed))
-      return;
-    head_.line_held = false;
     if (head_.lines.any() || head_.mbarriers != 0) return;
   } else if (head_.mbarriers != 0 && !e.killed) {
     if (!send_mbarriers(now, index)) return;
@@ -146,6 +149,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   counters_.atomics += op.is_atomic();
   head_.wants_shared = e.resolved.shared().lanes() != 0;
   head_.lines.start(e.resolved);
+  if (parameters_.l1_ports > 1) take_l1_banks(now, e);
   if (const LaneMask remote = e.resolved.remote().lanes(); remote != 0) begin_remote(op, remote);
   if (with_data_) {
     if (op.of_image()) prepare_image(e);
@@ -183,20 +187,33 @@ void LoadStoreUnit::combine_texels(LsuEntry& e) {
 
 /// Where the line being sent goes.
 SmCache LoadStoreUnit::cache_for(const LsuEntry& e) const {
-  if (e.maintenance.what != 0) return e.maintenance.cache;
+  if (e.maintenance.what != 0) return served_by(e.maintenance.cache);
   if (head_.line.space == Space::constant) return SmCache::constant;
   if (head_.line.space == Space::shared_cluster) return SmCache::network;
+  return !parameters_.unified_l1 && reader_of(e) != Reader::load ? SmCache::texture : SmCache::l1_lg;
+}
+
+/// For what the line being sent is read. Pre: it is of global memory.
+Reader LoadStoreUnit::reader_of(const LsuEntry& e) const {
   const MemOp& op = e.instruction->mem;
-  return (op.is_noncoherent && !e.resolved.exact()) || op.kind == MemKind::texture_load ? SmCache::texture
-                                                                                        : SmCache::l1_lg;
+  if (op.kind == MemKind::texture_load) return Reader::texture;
+  return op.is_noncoherent && !e.resolved.exact() ? Reader::noncoherent : Reader::load;
 }
 
 /// In timed runs, where one request is made in a cycle at most, its number is the cycle.
 Request* LoadStoreUnit::new_request(Cycle now, unsigned slot, unsigned token) {
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;
-  last_number_ = std::max(now, last_number_ + 1);
+  // With several ports to L1 as many are: what counts them lies above what tells the cycle.
+  constexpr unsigned kCounted = 58;
+  if (now <= last_number_ && same_number_ + 1 < parameters_.l1_ports) {
+    ++same_number_;
+  } else {
+    last_number_ = std::max(now, last_number_ + 1);
+    same_number_ = 0;
+  }
   r->made_by(sm_, last_number_);
+  r->id |= std::uint64_t{same_number_} << kCounted;
   r->warp = static_cast<std::uint16_t>(slot);
   r->token = static_cast<std::uint16_t>(token);
   return r;
@@ -205,12 +222,15 @@ Request* LoadStoreUnit::new_request(Cycle now, unsigned slot, unsigned token) {
 bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   LsuEntry& e = entries_[index];
   const SmCache cache = cache_for(e);
-  Out<RequestMessage>& port = ports_.to(cache);
+  const bool one_of_several = parameters_.l1_ports > 1 && cache == SmCache::l1_lg;
+  Out<RequestMessage>& port = one_of_several ? ports_.to_l1_of(head_.line.line) : ports_.to(cache);
   if (cache == SmCache::network ? !may_use_network(now) : !port.ready(now)) return false;
   const bool exact = e.resolved.exact();
   if (exact && exact_reads_ != 0 && !mutated(SmMutation::mmio_reads_overlap)) return false;
+  if (exact && passing_ != 0) return false;
   Request* r = new_request(now, e.slot, index);
   counters_.malformed_policies += !builder_.fill(*r, e.resolved, head_.line, head_.lines.coalescer());
+  if (parameters_.unified_l1 && cache == SmCache::l1_lg) r->reader = reader_of(e);
   counters_.mmio_transactions += exact;
   if (exact && r->command == Command::read) {
     exact_reads_ = 1;
@@ -223,13 +243,53 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   } else {
     ++e.lines_pending;
   }
+  passing_ += one_of_several && r->command != Command::read;
   if (r->command == Command::control) {
     ++counters_.controls;
   } else {
-    count_line(cache);
+    count_line(cache, r->reader);
   }
   port.send(now, {r});
   return true;
+}
+
+/// Whether the next line may go in the cycle of the one that was sent last.
+bool LoadStoreUnit::shares_cycle(const LsuEntry& e) const {
+  return (head_.line.space == Space::global || head_.line.space == Space::local) && !e.resolved.exact() &&
+         cache_for(e) == SmCache::l1_lg;
+}
+
+/// A load of global memory takes L1's banks for as many cycles as words of it lie in one.
+void LoadStoreUnit::take_l1_banks(Cycle now, const LsuEntry& e) {
+  constexpr unsigned kBanks = 16, kWordBytes = 8;
+  const MemOp& op = e.instruction->mem;
+  const LaneAddresses<VirtualAddress> addresses = e.resolved.global();
+  const bool loads = op.kind == MemKind::load || op.kind == MemKind::async_copy;
+  if (!loads || addresses.lanes() == 0 || e.resolved.exact()) return;
+  const unsigned bytes = op.bytes_per_lane();
+  if (addresses.contiguous(bytes)) {
+    const std::uint64_t first = addresses[0].value / kWordBytes;
+    const std::uint64_t last = (addresses[kWarpLanes - 1].value + bytes - 1) / kWordBytes;
+    head_.banks_until = owner_.domain().after(now, static_cast<unsigned>((last - first) / kBanks + 1));
+    return;
+  }
+  std::array<std::array<std::uint64_t, kWarpLanes * 4>, kBanks> words;
+  std::array<unsigned, kBanks> count{};
+  unsigned passes = 1;
+  addresses.for_each([&](unsigned, VirtualAddress at) {
+    for (std::uint64_t word = at.value / kWordBytes; word <= (at.value + bytes - 1) / kWordBytes; ++word) {
+      auto& bank = words[word % kBanks];
+      unsigned& n = count[word % kBanks];
+      // Lanes side by side mostly share a word, or come to a new one.
+      if (std::find(bank.rbegin() + static_cast<std::ptrdiff_t>(bank.size() - n), bank.rend(), word) !=
+          bank.rend())
+        continue;
+      bank[n++] = word;
+      passes = std::max(passes, n);
+    }
+  });
+  counters_.l1_bank_conflicts += passes - 1;
+  head_.banks_until = owner_.domain().after(now, passes);
 }
 
 /// Whether the port to the network is ready, and no signal and no bulk copy has it first.
@@ -257,7 +317,7 @@ bool LoadStoreUnit::send_mbarriers(Cycle now, unsigned index) {
   return head_.mbarriers == 0;
 }
 
-void LoadStoreUnit::count_line(SmCache cache) {
+void LoadStoreUnit::count_line(SmCache cache, Reader reader) {
   const auto sectors = sector_count(head_.line.sectors);
   switch (head_.line.space) {
     case Space::global:
@@ -281,6 +341,7 @@ void LoadStoreUnit::count_line(SmCache cache) {
   (cache == SmCache::l1_lg     ? counters_.l1_lg_sectors
    : cache == SmCache::texture ? counters_.texture_sectors
                                : counters_.constant_sectors) += sectors;
+  if (reader != Reader::load) counters_.texture_sectors += sectors;
 }
 
 Request* LoadStoreUnit::new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token) {
@@ -294,8 +355,10 @@ Request* LoadStoreUnit::new_maintenance(Cycle now, const CacheMaintenance& m, un
 
 void LoadStoreUnit::send_maintenance(Cycle now, unsigned index) {
   const LsuEntry& e = entries_[index];
-  Out<RequestMessage>& port = ports_.to(e.maintenance.cache);
-  head_.line_held = !port.ready(now);
+  Out<RequestMessage>& port = ports_.to(served_by(e.maintenance.cache));
+  constexpr unsigned kAfterWrites = maintenance::kDrain | maintenance::kDrainSurfaces |
+                                    maintenance::kWriteBackSysmem | maintenance::kInvalidateLocal;
+  head_.line_held = (passing_ != 0 && (e.maintenance.what & kAfterWrites) != 0) || !port.ready(now);
   if (head_.line_held) return;
   port.send(now, {new_maintenance(now, e.maintenance, e.slot, index)});
   entries_.pop_front();
@@ -769,6 +832,7 @@ void LoadStoreUnit::finish_head(Cycle now, std::vector<LsuEvent>& events) {
   const unsigned index = entries_.front();
   LsuEntry& e = entries_[index];
   e.sent = true;
+  head_.busy_until = std::max(head_.busy_until, head_.banks_until);
   head_.clear();
   entries_.pop_front();
   if (e.lines_pending == 0) complete(now, index, e, events);
@@ -808,6 +872,8 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
     return;
   }
   LsuEntry& e = entries_[index];
+  passing_ -= passing_ != 0 && r.command != Command::read && r.command != Command::maintain &&
+              !ClusterAddress::is(r.line);
   if (r.command == Command::maintain) {
     const bool instruction = e.instruction != nullptr;
     events.push_back(
@@ -822,7 +888,9 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
       if (observer_ != nullptr && e.instruction->mem.kind == MemKind::async_copy)
         observer_->copies_landed(e.access, r, shared_.at(e.shared_base));
     }
-    e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency));
+    const bool texture = parameters_.texture_latency != 0 && e.instruction->mem.kind == MemKind::texture_load;
+    const unsigned pipe = texture ? parameters_.texture_latency : 0;
+    e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency + pipe));
     if (--e.lines_pending == 0 && e.sent) complete(now, index, e, events);
   }
   owner_.engine().pool().release(&r);

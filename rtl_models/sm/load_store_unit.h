@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/cache/l1_port.h"
 #include "rtl_models/sim/channel.h"
 #include "rtl_models/sim/cluster_address.h"
 #include "rtl_models/sm/access_lines.h"
@@ -25,12 +26,28 @@
 
 namespace warpline {
 
+/// One of several ports of an SM to its L1 but the first.
+struct L1Port {
+  L1Port(Component& sm, unsigned number)
+      : to_l1_lg(sm, "to_l1_lg[" + std::to_string(number) + "]"),
+        from_l1_lg(sm, "from_l1_lg[" + std::to_string(number) + "]") {}
+  Out<RequestMessage> to_l1_lg;
+  In<ResponseMessage> from_l1_lg;
+};
+
 /// The ports of the load/store unit.
 struct LsuPorts {
   Out<RequestMessage>& to_l1_lg;
   Out<RequestMessage>& to_texture;
   Out<RequestMessage>& to_constant;
   Out<RequestMessage>* to_network = nullptr;  ///< null: there is no network between SMs
+  std::deque<L1Port>* more_l1 = nullptr;      ///< null, or none: there is one port to L1
+  /// The port to L1 of a line.
+  [[nodiscard]] Out<RequestMessage>& to_l1_of(VirtualAddress line) const {
+    if (more_l1 == nullptr || more_l1->empty()) return to_l1_lg;
+    const unsigned port = l1_port_of(line, static_cast<unsigned>(more_l1->size()) + 1);
+    return port == 0 ? to_l1_lg : (*more_l1)[port - 1].to_l1_lg;
+  }
   [[nodiscard]] Out<RequestMessage>& to(SmCache cache) const {
     return cache == SmCache::l1_lg     ? to_l1_lg
            : cache == SmCache::texture ? to_texture
@@ -56,6 +73,11 @@ struct LsuEvent {
 /// Load/store unit of one SM: takes memory instructions in issue order, has their addresses resolved,
 /// coalesces them and sends one line per cycle to L1, texture or constant cache, or performs them in
 /// shared memory; several of a warp's loads may be in flight. Not a component: the SM ticks it.
+///
+/// With several ports to L1 it sends several lines of an access in a cycle, in the order of its lanes, as
+/// long as each goes by another port. Data then comes from 16 banks of 8 bytes: an access takes as many
+/// cycles as words that it reads lie in one bank. What asks for an order of several lines, a drain, an
+/// `.mmio` access, waits until all writes before it have passed L1.
 class LoadStoreUnit {
  public:
   LoadStoreUnit(const SmParameters& parameters, Component& owner, LsuPorts ports, SmNumber sm)
@@ -163,7 +185,7 @@ class LoadStoreUnit {
   template <class Archive>
   void archive(Archive& a) {
     // Pre: idle().
-    a(head_.busy_until, banks_free_, remote_last_, bulk_had_network_, last_number_, counters_);
+    a(head_.busy_until, banks_free_, remote_last_, bulk_had_network_, last_number_, same_number_, counters_);
   }
   /// Says, as `who`, that `messages` wait for the port to the network.
   void explain_network(const std::string& who, std::size_t messages, std::vector<Wait>& waits) const {
@@ -194,12 +216,14 @@ class LoadStoreUnit {
     bool network_wanted = false;  ///< something waits for the port to the network
     LaneMask mbarriers = 0;       ///< lanes that have yet to ask something of an mbarrier in another CTA
     LineAccess line;
-    AccessLines lines;     ///< those behind `line`
-    Cycle busy_until = 0;  ///< shared-memory banks
+    AccessLines lines;      ///< those behind `line`
+    Cycle busy_until = 0;   ///< shared-memory banks, or those of L1
+    Cycle banks_until = 0;  ///< L1's, for the access that is begun
     /// Nothing is begun. The banks stay busy.
     void clear() {
       started = line_held = crowded = wants_shared = network_wanted = false;
       mbarriers = 0;
+      banks_until = 0;
       line = {};
       lines.clear();
     }
@@ -253,7 +277,14 @@ class LoadStoreUnit {
   void prepare_image(LsuEntry& e);
   void combine_texels(LsuEntry& e);
   [[nodiscard]] bool send_line(Cycle now, unsigned index);
-  void count_line(SmCache cache);
+  [[nodiscard]] bool shares_cycle(const LsuEntry& e) const;
+  void take_l1_banks(Cycle now, const LsuEntry& e);
+  void count_line(SmCache cache, Reader reader);
+  [[nodiscard]] Reader reader_of(const LsuEntry& e) const;
+  /// Where what is asked of a cache goes: L1 may be the texture cache, too.
+  [[nodiscard]] SmCache served_by(SmCache cache) const {
+    return parameters_.unified_l1 && cache == SmCache::texture ? SmCache::l1_lg : cache;
+  }
   void send_maintenance(Cycle now, unsigned index);
   void finish_head(Cycle now, std::vector<LsuEvent>& events);
   void note_dropped(Cycle now, unsigned index, std::vector<LsuEvent>& events);
@@ -296,7 +327,9 @@ class LoadStoreUnit {
   unsigned exact_reads_ = 0;  ///< exact reads sent and not yet answered: 0 or 1
   unsigned exact_lane_ = 0;   ///< the lane that such a read is of
   unsigned past_queue_ = 0;   ///< invalidations that went past the queue, not yet answered
+  unsigned passing_ = 0;      ///< what changes memory and was sent to one of several ports, not yet answered
   std::uint64_t last_number_ = 0;
+  unsigned same_number_ = 0;  ///< requests that had it before the last one
   Fault last_fault_;
   LsuCounters counters_;
 };

@@ -10,6 +10,7 @@ struct LsuCounters {
                 local_sectors = 0;
   std::uint64_t image_requests = 0, image_sectors = 0;
   std::uint64_t constant_requests = 0, shared_accesses = 0, shared_passes = 0, atomics = 0;
+  std::uint64_t l1_bank_conflicts = 0;
   std::uint64_t l1_lg_sectors = 0, texture_sectors = 0, constant_sectors = 0;
   std::uint64_t fences = 0, faults = 0, malformed_policies = 0;
   std::uint64_t mbarrier_operations = 0, mbarrier_phases = 0, mbarrier_waits = 0, mbarrier_timeouts = 0;
@@ -36,8 +37,12 @@ struct LsuCounters {
     f("mbarrier_waits", mbarrier_waits, "instructions",
       "mbarrier.try_wait that stood still until a phase was complete");
     f("mbarrier_timeouts", mbarrier_timeouts, "instructions", "of them, those that gave up");
+    f("l1_bank_conflicts", l1_bank_conflicts, "cycles",
+      "that loads took L1's banks beyond one each, where there are several ports to L1");
     f("l1_lg_sectors", l1_lg_sectors, "sectors", "sectors requested of L1");
-    f("texture_sectors", texture_sectors, "sectors", "sectors requested of the texture cache");
+    f("texture_sectors", texture_sectors, "sectors",
+      "sectors requested for ld.global.nc and texture loads: of the texture cache, or of L1 where that "
+      "serves them");
     f("constant_sectors", constant_sectors, "sectors", "sectors requested of the constant cache");
     f("controls", controls, "lines", "prefetches, priorities, discards and CCTL of lines sent to L1");
     f("dropped_controls", dropped_controls, "lanes",

@@ -21,13 +21,21 @@ CacheMaintenance maintenance_of(const MemOp& op) {
   }
 }
 
+/// Those beside the first of `count`.
+std::deque<L1Port> make_l1_ports(Component& sm, unsigned count) {
+  std::deque<L1Port> ports;
+  for (unsigned n = 1; n < count; ++n) ports.emplace_back(sm, n);
+  return ports;
+}
+
 }  // namespace
 
 Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, SmNumber number)
     : Component(engine, std::move(name), domain),
       parameters_(parameters),
+      more_l1_(make_l1_ports(*this, parameters.l1_ports)),
       core_(parameters, counters_),
-      lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant}, number),
+      lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant, nullptr, &more_l1_}, number),
       bulk_(parameters.bulk_copy, *this, to_crossbar, lsu_, number),
       fetch_(parameters, *this, to_instruction, number),
       scheduler_(parameters.warp_slots, parameters.partitions),
@@ -767,6 +775,8 @@ Cycle Sm::tick(Cycle now) {
   edge_ = domain().edge_at_or_after(now);
   scheduler_.advance(edge_);
   if (from_l1_lg.ready(now)) take_response(now, from_l1_lg);
+  for (L1Port& port : more_l1_)
+    if (port.from_l1_lg.ready(now)) take_response(now, port.from_l1_lg);
   if (from_texture.ready(now)) take_response(now, from_texture);
   if (from_constant.ready(now)) take_response(now, from_constant);
   if (constant_invalidations_ != 0 && lsu_.invalidate_constants(now)) --constant_invalidations_;

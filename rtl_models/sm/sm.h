@@ -45,6 +45,8 @@ class Sm final : public Component, public LooseTarget {
 
   Out<RequestMessage> to_l1_lg{*this, "to_l1_lg"};
   In<ResponseMessage> from_l1_lg{*this, "from_l1_lg"};
+  /// The other ports to L1, where there are several (SmParameters::l1_ports): number 1 and on.
+  [[nodiscard]] std::deque<L1Port>& more_l1_ports() { return more_l1_; }
   Out<RequestMessage> to_texture{*this, "to_texture"};
   In<ResponseMessage> from_texture{*this, "from_texture"};
   Out<RequestMessage> to_constant{*this, "to_constant"};
@@ -226,6 +228,7 @@ class Sm final : public Component, public LooseTarget {
   void invalidate_instructions();
 
   SmParameters parameters_;
+  std::deque<L1Port> more_l1_;
   SmCounters counters_;
   SmCore core_;
   LoadStoreUnit lsu_;

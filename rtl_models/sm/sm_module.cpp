@@ -18,6 +18,12 @@ SmModule::SmModule(const sc_core::sc_module_name& name, EngineModule& engine, He
       to_crossbar("to_crossbar", engine, sm_->to_crossbar, sm_->from_crossbar) {
   for (InitiatorSocket* s : {&to_l1_lg, &to_texture, &to_constant, &to_instruction, &to_crossbar})
     s->set_with_data(with_data);
+  unsigned number = 0;
+  for (L1Port& port : sm_->more_l1_ports())
+    more_to_l1_lg
+        .emplace_back(("to_l1_lg_" + std::to_string(++number)).c_str(), engine, port.to_l1_lg,
+                      port.from_l1_lg)
+        .set_with_data(with_data);
   if (Sm::Network* n = sm_->network(); n != nullptr) {
     to_network.emplace_back("to_network", engine, n->to_network, n->from_network).set_with_data(with_data);
     from_network.emplace_back("from_network", engine, n->from_cluster, n->to_cluster, *this)

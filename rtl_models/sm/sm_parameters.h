@@ -56,6 +56,13 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned writeback_latency = 2;             ///< from a response to a register that can be read
   unsigned lsu_entries = 64;                  ///< memory instructions in flight
   unsigned lsu_queue = 16;                    ///< of these, instructions whose lines are not all sent yet
+  unsigned issue_latency = 4;       ///< from issue to the load/store unit
+  unsigned writeback_latency = 2;   ///< from a response to a register that can be read
+  bool unified_l1 = false;          ///< L1 serves `.nc` and textures; false: a cache of their own does
+  unsigned l1_ports = 1;            ///< to L1, each for a line of a warp's access per cycle
+  unsigned texture_latency = 0;     ///< of texture loads beyond that of other loads
+  unsigned lsu_entries = 64;        ///< memory instructions in flight
+  unsigned lsu_queue = 16;          ///< of these, instructions whose lines are not all sent yet
   unsigned mbarrier_try_wait_cycles = 20000;  ///< after which mbarrier.try_wait without a time gives up
   unsigned stack_entries = 16;                ///< tokens in a warp's top-of-stack cache
   unsigned stack_depth = 4096;                ///< tokens on a warp's call-return stack, at most
@@ -88,6 +95,9 @@ struct WARPLINE_PUBLIC SmParameters {
     rules.need(barrier_latency <= 10000, "barrier_latency", "must be at most 10000 cycles");
     rules.need(barrier_arrival_cycles <= 1000, "barrier_arrival_cycles", "must be at most 1000 cycles");
     rules.need(writeback_latency <= 10000, "writeback_latency", "must be at most 10000 cycles");
+    rules.need(l1_ports == 1 || l1_ports == 2 || l1_ports == 4 || l1_ports == 8, "l1_ports",
+               "must be 1, 2, 4 or 8");
+    rules.need(texture_latency <= 10000, "texture_latency", "must be at most 10000 cycles");
     rules.need(lsu_entries >= 1 && lsu_entries <= 4096, "lsu_entries", "must be 1 to 4096");
     rules.need(stack_entries >= 8 && stack_entries <= 1024 && stack_entries % 4 == 0, "stack_entries",
                "must be a multiple of 4, 8 to 1024");
@@ -142,6 +152,15 @@ struct WARPLINE_PUBLIC SmParameters {
       "cycles");
     f("issue_latency", issue_latency, "from issue to the load/store unit, SM cycles");
     f("writeback_latency", writeback_latency, "from a response to a readable register, SM cycles");
+    f("unified_l1", unified_l1,
+      "whether L1 serves ld.global.nc and texture loads, too; if not, a texture cache does");
+    f("l1_ports", l1_ports,
+      "lines of one warp's access that go to L1 in a cycle, by ports that divide all lines among them; with "
+      "more "
+      "than one, lanes also take turns at 16 banks of 8 bytes");
+    f("texture_latency", texture_latency,
+      "of a texture load, for what its pipe does before and behind the cache, beyond the latency of another "
+      "load, SM cycles");
     f("lsu_entries", lsu_entries, "memory instructions in flight");
     f("lsu_queue", lsu_queue, "memory instructions issued and not yet worked off by the load/store unit");
     f("mbarrier_try_wait_cycles", mbarrier_try_wait_cycles,

@@ -63,6 +63,16 @@ inline GpuConfig random_machine(Random& random) {
   c.pcie.atomic_ops = random.below(2) == 0;
   for (CacheGeometry* g : {&c.l1_lg.geometry, &c.texture.geometry, &c.constant.geometry, &c.l2.geometry})
     g->evict_last_percent = pick({0, 50, 75, 100});
+  c.sm.unified_l1 = random.below(2) == 0;
+  c.sm.l1_ports = pick({1, 2, 4});
+  c.sm.texture_latency = pick({0, 1, 30});
+  for (CacheGeometry* g : {&c.l1_lg.geometry, &c.texture.geometry, &c.constant.geometry, &c.l2.geometry})
+    g->replacement = pick({0, 1}) == 0 ? "lru" : pick({0, 1}) == 0 ? "pseudo_lru" : "random";
+  if (random.below(2) == 0) {  // 4 or 8 KiB of storage, of which shared memory takes up to 3
+    c.l1_lg.geometry.sets = 8 * pick({2, 4});
+    c.l1_lg.geometry.ways = 2;
+    c.l1_lg.carveouts = {0, 1, 3};
+  }
   // Where nothing crosses in few cycles, the engine runs its clusters ahead of each other.
   const unsigned more = pick({0, 0, 7, 40, 150});
   c.hops.visit([&](std::string_view, HopParameters& h, std::string_view) {

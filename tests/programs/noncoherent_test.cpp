@@ -56,6 +56,19 @@ TEST(NonCoherent, IsStaleAfterStoresFencesAndAcquires) {
   }
 }
 
+TEST(NonCoherent, SharesL1sLinesWhereL1ServesIt) {
+  GpuConfig c = one_set(4, 16);
+  c.sm.unified_l1 = true;
+  SingleThread machine(
+      c, {{"load", load("")}, {"nc", load(".nc")}, {"keeps", load(".nc.L1::no_allocate", "%b")}});
+  EXPECT_EQ(machine.added("l1_lg.noncoherent_sectors", "nc"), 1U);
+  EXPECT_EQ(machine.added("l1_lg.load_sector_hits", "load"), 1U) << "what the other path brought";
+  EXPECT_EQ(machine.added("l1_lg.noncoherent_sector_hits", "nc"), 1U);
+  EXPECT_EQ(machine.added("l1_lg.noncoherent_sector_hits", "nc", true), 0U) << "a grid boundary drops it";
+  machine.run("keeps");
+  EXPECT_EQ(machine.added("l1_lg.noncoherent_sector_hits", "keeps"), 0U);
+}
+
 TEST(NonCoherent, ForgetsAtAGridBoundary) {
   SingleThread machine(texture_of(4), {{"k", load(".nc")}});
   machine.run("k");

@@ -35,6 +35,7 @@ class FlatMemory final : public Component {
     LineControl control = LineControl::none;
     bool exact = false;
     ByteMask bytes;  ///< of an exact access
+    Reader reader = Reader::load;
     Cycle answered = kNever;
     friend bool operator==(const Seen& a, const Seen& b) {
       return a.at == b.at && a.command == b.command && a.line == b.line && a.sectors == b.sectors &&
@@ -98,7 +99,7 @@ class FlatMemory final : public Component {
   void take(Cycle now, Request* r) {
     seen.push_back({now, r->command, r->maintenance, r->line, r->sectors, r->scope, r->warp, r->id,
                     r->prefetch, r->l1_priority, r->l2_priority, r->last_use, r->control, r->exact,
-                    r->exact ? r->bytes : ByteMask{}});
+                    r->exact ? r->bytes : ByteMask{}, r->reader});
     if (r->command < Command::maintain) perform(*r, lines[r->line.value]);
     if (r->command == Command::read && broken == r->line) r->status = Status::address_error;
     due_[{now + delay_(*r, seen.size() - 1), seen.size() - 1}] = r;

@@ -239,7 +239,7 @@ Status attribute_of(Machine& m, Function& function, const programs::Entry& entry
       break;
     case kCacheMode: value = 0; break;
     case kMostDynamicShared: value = static_cast<int>(function.most_dynamic_shared(entry)); break;
-    case kCarveout: value = -1; break;  // as the driver likes
+    case kCarveout: value = function.carveout ? static_cast<int>(*function.carveout) : -1; break;
     case kClusterMustBeSet: value = entry.needs_cluster ? 1 : 0; break;
     case kClusterWidth: value = cluster(&Dim3::x); break;
     case kClusterHeight: value = cluster(&Dim3::y); break;
@@ -260,7 +260,10 @@ Status set_attribute_of(Machine& m, Function& function, const programs::Entry& e
       function.set_dynamic_shared = static_cast<std::uint32_t>(value);
       return Status::success;
     }
-    case kCarveout: return value < -1 || value > 100 ? Status::invalid_value : Status::success;
+    case kCarveout:
+      if (value < -1 || value > 100) return Status::invalid_value;
+      function.carveout = value < 0 ? std::nullopt : std::optional(static_cast<unsigned>(value));
+      return Status::success;
     case kLargeClusters: function.odd_clusters = value != 0; return Status::success;
     case kClusterPolicy: return Status::success;
     case kClusterWidth:
@@ -301,7 +304,10 @@ int cuKernelSetAttribute(int attribute, int value, void* handle, int device) {
 
 int cuFuncSetCacheConfig(void* handle, int preference) {
   if (preference < 0 || preference > 3) return result(Status::invalid_value);
-  return with_kernel(handle, [](Machine&, Function&, const programs::Entry&) { return Status::success; });
+  return with_kernel(handle, [preference](Machine&, Function& function, const programs::Entry&) {
+    function.cache_preference = preference;
+    return Status::success;
+  });
 }
 
 int cuFuncSetSharedMemConfig(void* handle, int bank_size) {
@@ -311,8 +317,10 @@ int cuFuncSetSharedMemConfig(void* handle, int bank_size) {
 
 int cuKernelSetCacheConfig(void* handle, int preference, int device) {
   if (preference < 0 || preference > 3) return result(Status::invalid_value);
-  return with_kernel_on(device, handle,
-                        [](Machine&, Function&, const programs::Entry&) { return Status::success; });
+  return with_kernel_on(device, handle, [preference](Machine&, Function& function, const programs::Entry&) {
+    function.cache_preference = preference;
+    return Status::success;
+  });
 }
 
 int cuFuncGetName(const char** name, void* handle) {

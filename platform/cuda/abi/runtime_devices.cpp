@@ -163,15 +163,21 @@ int cudaDeviceGetLimit(std::size_t* value, int limit) {
   });
 }
 
-// How L1 and shared memory share an SM's memory is fixed by the GPU's configuration.
+// How L1 and shared memory share an SM's memory.
 int cudaDeviceSetCacheConfig(int config) {
-  return noted(config >= 0 && config <= 3 ? Status::success : Status::invalid_value);
+  return with_machine([config](Machine&) {
+    if (config < 0 || config > 3) return Status::invalid_value;
+    Contexts::instance().primary(this_thread().device).cache_preference = config;
+    return Status::success;
+  });
 }
 
 int cudaDeviceGetCacheConfig(int* config) {
-  if (config == nullptr) return noted(Status::invalid_value);
-  *config = 0;
-  return noted(Status::success);
+  return with_machine([config](Machine&) {
+    if (config == nullptr) return Status::invalid_value;
+    *config = Contexts::instance().primary(this_thread().device).cache_preference;
+    return Status::success;
+  });
 }
 
 int cudaDeviceSetSharedMemConfig(int config) {

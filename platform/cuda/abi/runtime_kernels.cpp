@@ -175,7 +175,10 @@ int cudaFuncSetAttribute(const void* kernel, int attribute, int value) {
   return with_entry(kernel, [&](Machine& m, Function& f, const programs::Entry& entry) {
     if (attribute < kMostDynamicShared || attribute >= kEnd) return Status::invalid_value;
     if (attribute == kOddClusters) f.odd_clusters = value != 0;
-    if (attribute == kCarveOut && (value < -1 || value > 100)) return Status::invalid_value;
+    if (attribute == kCarveOut) {
+      if (value < -1 || value > 100) return Status::invalid_value;
+      f.carveout = value < 0 ? std::nullopt : std::optional(static_cast<unsigned>(value));
+    }
     if (attribute != kMostDynamicShared) return Status::success;
     const int most = *device_attribute(m.config(), 97) - static_cast<int>(entry.static_shared_bytes);
     if (value < 0 || value > most) return Status::invalid_value;
@@ -195,6 +198,7 @@ int cudaFuncGetAttributes(FunctionAttributes* attributes, const void* kernel) {
         *device_attribute(m.config(), 75) * 10 + *device_attribute(m.config(), 76);
     a.registers = static_cast<std::int32_t>(m.registers_of(f));
     a.most_dynamic_shared = static_cast<std::int32_t>(f.most_dynamic_shared(entry));
+    a.carve_out = f.carveout ? static_cast<std::int32_t>(*f.carveout) : -1;
     a.needs_cluster = entry.needs_cluster ? 1 : 0;
     a.odd_clusters = f.odd_clusters ? 1 : 0;
     if (entry.required_cluster) {
@@ -237,8 +241,12 @@ int cudaFuncSetSharedMemConfig(const void*, int config) {
   return noted(config >= 0 && config <= 2 ? Status::success : Status::invalid_value);
 }
 
-int cudaFuncSetCacheConfig(const void*, int) {
-  return noted(Status::success);
+int cudaFuncSetCacheConfig(const void* kernel, int preference) {
+  return with_entry(kernel, [preference](Machine&, Function& f, const programs::Entry&) {
+    if (preference < 0 || preference > 3) return Status::invalid_value;
+    f.cache_preference = preference;
+    return Status::success;
+  });
 }
 
 }  // namespace

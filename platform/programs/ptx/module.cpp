@@ -31,6 +31,7 @@ class PtxKernel final : public Kernel {
   void set_attributes(const LaunchAttributes& attributes) override {
     launch_.attributes = attributes;
     launch_.info.cooperative = attributes.cooperative;
+    launch_.info.carveout = attributes.carveout;
     launch_.info.shared_bytes =
         static_cast<std::uint32_t>(align_up(launch_.info.shared_bytes, std::max(1U, attributes.shared_unit)));
     // What a program takes by alloca lies behind the frames, so that these have a fixed room there.

@@ -89,7 +89,7 @@ Request* InboundCore::next() {
   r->id = std::uint64_t{gpu_} << 40U | ++made_;
   r->token = token;
   r->sm = r->warp = kNobody;
-  r->gpu = static_cast<std::uint8_t>(gpu_);
+  r->gpu = gpu_ & 15U;
   r->line = physical(Aperture::vidmem, line);
   r->virtual_line = VirtualAddress{line};
   r->scope = Scope::sys;

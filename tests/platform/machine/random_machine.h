@@ -19,6 +19,9 @@ inline GpuConfig random_machine(Random& random) {
   c.l1_lg.geometry = {pick({1, 3, 8}), pick({1, 2, 4})};
   c.l1_lg.miss_registers = pick({1, 2, 16});
   c.texture.miss_registers = pick({1, 4});
+  c.sm.unified_l1 = random.below(2) == 0;
+  c.sm.l1_ports = pick({1, 2, 4});
+  c.l1_lg.geometry.replacement = pick({0, 1}) == 0 ? "random" : "pseudo_lru";
   c.instruction.geometry = {pick({1, 3, 8}), pick({1, 2})};
   c.instruction.miss_registers = pick({1, 2, 16});
   c.sm.instruction_buffer_lines = pick({1, 3, 96});

@@ -231,7 +231,7 @@ TEST(L1LgCctl, AllLocalLinesAreWrittenBackBeforeTheAnswer) {
       const L1LgCounters& c = bench.l1.counters();
       EXPECT_EQ(c.writebacks, kLines);
       EXPECT_EQ(c.local_invalidations, 1U);
-      EXPECT_EQ(c.load_sector_hits, 0U);
+      EXPECT_EQ(c.load_sector_hits(), 0U);
       std::size_t writes = 0;
       for (const FlatMemory::Seen& seen : bench.memory.seen) {
         if (seen.command != Command::write) break;

@@ -16,7 +16,7 @@ TEST(L1LgControl, APrefetchInstallsItsSectorsAndCountsNoLookUp) {
     EXPECT_EQ(c.sector_accesses, 0U);
     EXPECT_EQ(c.prefetched_sectors, 4U);
     bench.load(0, kAllSectors, local);
-    EXPECT_EQ(c.load_sector_hits, 4U);
+    EXPECT_EQ(c.load_sector_hits(), 4U);
     EXPECT_EQ(c.fetched_sectors, 4U);
   }
 }
@@ -60,7 +60,7 @@ TEST(L1LgControl, APrefetchUnderWayIsKilledAsAnyFill) {
     EXPECT_EQ(bench.core.counters().dead_fills, 1U) << i;
     EXPECT_EQ(bench.core.misses().in_use(), 0U);
     bench.load(0, 1, false);
-    EXPECT_EQ(bench.core.counters().load_sector_hits, 0U) << i;
+    EXPECT_EQ(bench.core.counters().load_sector_hits(), 0U) << i;
   }
 }
 
@@ -76,7 +76,7 @@ TEST(L1LgControl, ADiscardDropsTheLineAndOtherControlDoesNot) {
     r.control = control;
     bench.core.pass_control(r);
     bench.load(0, 1, false);
-    EXPECT_EQ(bench.core.counters().load_sector_hits, control == LineControl::discard ? 0U : 1U);
+    EXPECT_EQ(bench.core.counters().load_sector_hits(), control == LineControl::discard ? 0U : 1U);
   }
 }
 

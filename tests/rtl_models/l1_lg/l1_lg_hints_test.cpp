@@ -16,13 +16,13 @@ TEST(L1LgHints, WithoutAllocationAHitIsServedAndAMissInstallsNothing) {
   load_whole(bench, 0);
   bench.priority = EvictionPriority::no_allocate;
   load_whole(bench, 0);
-  EXPECT_EQ(bench.core.counters().load_sector_hits, 1U);
+  EXPECT_EQ(bench.core.counters().load_sector_hits(), 1U);
   load_whole(bench, 1);
   EXPECT_EQ(bench.core.counters().evictions, 0U);
   EXPECT_EQ(bench.loads_answered, 3U);
   bench.priority = EvictionPriority::none;
   load_whole(bench, 0);
-  EXPECT_EQ(bench.core.counters().load_sector_hits, 2U) << "line 0 has stayed";
+  EXPECT_EQ(bench.core.counters().load_sector_hits(), 2U) << "line 0 has stayed";
 }
 
 TEST(L1LgHints, AFillThatSomebodyWantsKeptIsKept) {
@@ -36,7 +36,7 @@ TEST(L1LgHints, AFillThatSomebodyWantsKeptIsKept) {
     bench.answer_all();
     bench.load(0, 1, false);
     EXPECT_EQ(bench.core.counters().merged_sectors, 1U);
-    EXPECT_EQ(bench.core.counters().load_sector_hits, 1U);
+    EXPECT_EQ(bench.core.counters().load_sector_hits(), 1U);
   }
 }
 
@@ -53,7 +53,7 @@ TEST(L1LgHints, ALoadThatJoinsAFetchGivesTheLineTheClassThatItNames) {
     bench.answer_all();
     bench.priority = P::none;
     for (const unsigned line : {1U, 2U, 0U}) load_whole(bench, line);
-    EXPECT_EQ(bench.core.counters().load_sector_hits, joining == P::last ? 1U : 0U);
+    EXPECT_EQ(bench.core.counters().load_sector_hits(), joining == P::last ? 1U : 0U);
   }
 }
 
@@ -84,9 +84,9 @@ TEST(L1LgHints, TheVictimIsOfTheLowestPriority) {
     }
     bench.priority = P::none;
     load_whole(bench, 2);
-    const std::uint64_t before = bench.core.counters().load_sector_hits;
+    const std::uint64_t before = bench.core.counters().load_sector_hits();
     load_whole(bench, 0);
-    EXPECT_EQ(bench.core.counters().load_sector_hits - before, row.stays ? 1U : 0U)
+    EXPECT_EQ(bench.core.counters().load_sector_hits() - before, row.stays ? 1U : 0U)
         << static_cast<int>(row.load) << " then " << static_cast<int>(row.hit) << (row.store ? " store" : "");
   }
 }

@@ -293,7 +293,7 @@ TEST(L1Lg, LinesOfTheTwoProxiesDoNotKnowEachOther) {
         EXPECT_EQ(data(3U + surface) == 0x5A, surface == stored) << "the other's line is stale";
         EXPECT_EQ(data(6U + surface) == 0x5A, surface == stored || surface == dropped);
       }
-      EXPECT_EQ(bench.l1.counters().load_sector_hits, 3U);
+      EXPECT_EQ(bench.l1.counters().load_sector_hits(), 3U);
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -198,6 +199,10 @@ struct SmBench {
     join(sm.to_constant, constant.in, constant.out, sm.from_constant);
     join(sm.to_instruction, instruction.in, instruction.out, sm.from_instruction);
     join(sm.to_crossbar, crossbar.in, crossbar.out, sm.from_crossbar);
+    for (L1Port& port : sm.more_l1_ports()) {
+      FlatMemory& m = more_l1.emplace_back(engine, "l1[" + std::to_string(more_l1.size() + 1) + "]", delay);
+      join(port.to_l1_lg, m.in, m.out, port.from_l1_lg);
+    }
     connect(distributor.to_sm[0], sm.from_distributor, kChannel);
     connect(sm.to_distributor, distributor.from_sm[0], kChannel);
     space.map({0x1000, 0x1000, physical(Aperture::vidmem, 0x8000), 0});
@@ -243,6 +248,7 @@ struct SmBench {
   Sm sm;
   WorkDistributor distributor;
   FlatMemory l1, texture, constant, instruction, crossbar;
+  std::deque<FlatMemory> more_l1;  ///< behind the other ports to L1, as many as SmParameters::l1_ports says
 
  private:
   static void join(Out<RequestMessage>& a, In<RequestMessage>& b, Out<ResponseMessage>& c,

@@ -148,9 +148,13 @@ TEST(SmImages, FilteredLoadsReadEveryTexelOfTheirPlan) {
     for (AddressMode& m : image.sampler.address) m = static_cast<AddressMode>(random.below(4));
     p.bytes.resize(static_cast<std::size_t>(image.bytes()));
     for (std::uint8_t& b : p.bytes) b = static_cast<std::uint8_t>(random.next());
-    SmBench bench({{}}, FlatMemory::random_delay(seed, 40));
+    SmParameters parameters;
+    parameters.unified_l1 = seed % 2 != 0;
+    parameters.texture_latency = static_cast<unsigned>(seed % 3) * 17;
+    SmBench bench({{}}, FlatMemory::random_delay(seed, 40), parameters);
+    FlatMemory& cache = parameters.unified_l1 ? bench.l1 : bench.texture;
     const std::uint64_t handle = bench.images.add(image);
-    fill(bench.texture, p);
+    fill(cache, p);
     Step step =
         image_step(MemKind::texture_load,
                    reads_as_float(image.format, image.sampler.reading) ? DataType::f32 : DataType::u32, 4,
@@ -204,11 +208,42 @@ TEST(SmImages, FilteredLoadsReadEveryTexelOfTheirPlan) {
     }
     unsigned sectors = 0;
     for (const auto& [line, mask] : lines) sectors += sector_count(mask);
-    EXPECT_EQ(bench.texture.seen.size(), lines.size());
+    EXPECT_EQ(cache.seen.size(), lines.size());
+    EXPECT_EQ(bench.l1.seen.size() + bench.texture.seen.size(), lines.size());
+    for (const FlatMemory::Seen& s : cache.seen)
+      EXPECT_EQ(s.reader, parameters.unified_l1 ? Reader::texture : Reader::load);
+    EXPECT_EQ(bench.sm.lsu_counters().l1_lg_sectors, parameters.unified_l1 ? sectors : 0U);
     EXPECT_EQ(bench.sm.lsu_counters().image_requests, lines.size());
     EXPECT_EQ(bench.sm.lsu_counters().image_sectors, sectors);
     EXPECT_EQ(bench.sm.lsu_counters().texture_sectors, sectors);
   }
+}
+
+/// The edge from which on the result of a load of one texel can be read.
+std::uint64_t result_of_load(const SmParameters& parameters, MemKind kind) {
+  SmBench bench({{}}, SmBench::fixed(20), parameters);
+  Random random(1);
+  Pixels p = random_image(random, kImageAt, false);
+  p.image.format = *texel_format_from("u32x4");
+  p.bytes.resize(static_cast<std::size_t>(p.image.bytes()));
+  const std::uint64_t handle = bench.images.add(p.image);
+  const Step load = kind == MemKind::texture_load
+                        ? one_lane(kind, DataType::u32, 4, BeyondEdge::trap, handle, 0, 0)
+                        : memory(kind, Space::global, DataType::u32, strided(kImageAt, 4, 1), {1});
+  bench.scripts[0] = {load, alu(1, {1})};
+  EXPECT_EQ(bench.run(), RunOutcome::quiescent);
+  EXPECT_TRUE(bench.sm.faults().empty());
+  return bench.log.edge_of(0, 1);
+}
+
+TEST(SmImages, TextureLoadsTakeTheLatencyOfTheirPipeAndOtherLoadsDoNot) {
+  SmParameters p;
+  p.unified_l1 = true;
+  const std::uint64_t global = result_of_load(p, MemKind::load);
+  EXPECT_EQ(result_of_load(p, MemKind::texture_load), global) << "through the same cache, in the same time";
+  p.texture_latency = 36;
+  EXPECT_EQ(result_of_load(p, MemKind::texture_load), global + 36);
+  EXPECT_EQ(result_of_load(p, MemKind::load), global);
 }
 
 TEST(SmImages, SurfaceReductionsGoToMemoryAsSuch) {

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "rtl_models/isa/atomic.h"
 #include "tests/rtl_models/sm/script.h"
 
@@ -212,6 +216,91 @@ void fuzz(std::uint64_t seed) {
 
 TEST(SmMemory, RandomAccessesOfAllSpacesAreThoseOfMapsOfBytes) {
   for (std::uint64_t seed = 1; seed <= 80 && !HasFatalFailure(); ++seed) fuzz(seed);
+}
+
+/// What each port to L1 has got, in their order of time.
+std::vector<std::pair<unsigned, FlatMemory::Seen>> seen_by_port(const SmBench& bench) {
+  std::vector<std::pair<unsigned, FlatMemory::Seen>> all;
+  for (const FlatMemory::Seen& s : bench.l1.seen) all.emplace_back(0, s);
+  for (unsigned k = 0; k < bench.more_l1.size(); ++k)
+    for (const FlatMemory::Seen& s : bench.more_l1[k].seen) all.emplace_back(k + 1, s);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.second.at < b.second.at; });
+  return all;
+}
+
+SmParameters with_ports(unsigned ports) {
+  SmParameters p;
+  p.l1_ports = ports;
+  return p;
+}
+
+TEST(SmMemory, LinesOfAnAccessGoToL1ByAsManyPortsAsThereAre) {
+  for (const unsigned ports : {1U, 2U, 4U}) {
+    SmBench bench({{memory(MemKind::load, Space::global, DataType::b32, strided(0x10000000, 128), {1})}},
+                  SmBench::fixed(20), with_ports(ports));
+    ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+    const auto seen = seen_by_port(bench);
+    ASSERT_EQ(seen.size(), 32U);
+    std::map<Cycle, unsigned> in_cycle;
+    std::set<std::uint64_t> numbers;
+    for (const auto& [port, s] : seen) {
+      ++in_cycle[s.at];
+      numbers.insert(s.id);
+      const std::uint64_t n = s.line.value / kLineBytes;
+      EXPECT_EQ(port, (n ^ n >> 2U) % ports) << "line " << n;
+    }
+    EXPECT_EQ(numbers.size(), 32U) << "each has a number of its own";
+    for (const auto& [at, count] : in_cycle) EXPECT_LE(count, ports);
+    EXPECT_EQ(seen.back().second.at - seen.front().second.at, 32 / ports - 1);
+    EXPECT_EQ(bench.sm.lsu_counters().l1_bank_conflicts, ports == 1 ? 0U : 31U) << "all of one bank";
+  }
+}
+
+TEST(SmMemory, LoadsTakeTheBanksOfL1AsLongAsTheirWordsNeedThem) {
+  // Bytes between lanes, bytes of each, and cycles from one load to the next (published for A100 and A40).
+  struct Row {
+    std::int64_t stride;
+    DataType type;
+    Cycle cycles;
+  };
+  for (const Row& row : {Row{4, DataType::b32, 1}, Row{8, DataType::b32, 2}, Row{12, DataType::b32, 2},
+                         Row{16, DataType::b32, 4}, Row{48, DataType::b32, 4}, Row{64, DataType::b32, 16},
+                         Row{128, DataType::b32, 32}, Row{0, DataType::b32, 1}, Row{8, DataType::b64, 2},
+                         Row{32, DataType::b64, 8}, Row{40, DataType::b64, 3}, Row{48, DataType::b64, 4},
+                         Row{96, DataType::b64, 8}, Row{128, DataType::b64, 32}}) {
+    const Step load = memory(MemKind::load, Space::global, row.type, strided(0x10000000, row.stride));
+    SmBench bench({{load, load, load, load}}, SmBench::fixed(20), with_ports(4));
+    ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+    std::vector<Cycle> first;
+    for (const auto& [port, s] : seen_by_port(bench))
+      if (s.line.value == 0x10000) first.push_back(s.at);
+    ASSERT_EQ(first.size(), 4U);
+    EXPECT_EQ(first[3] - first[2], row.cycles) << row.stride << " bytes apart";
+  }
+}
+
+TEST(SmMemory, DrainsAndMmioWaitUntilWritesByOtherPortsHavePassedL1) {
+  const Step stores = memory(MemKind::store, Space::global, DataType::b32, strided(0x10000000, 128));
+  Step mmio = memory(MemKind::store, Space::global, DataType::b32, strided(0x1000, 4, 3));
+  mmio.instruction.mem.is_mmio = true;
+  mmio = ordered(mmio, Semantics::relaxed, Scope::sys);
+  // Writes of odd lines are slow.
+  const auto delay = [](const Request& r, std::size_t) {
+    return r.command == Command::write && r.line.value / kLineBytes % 2 != 0 ? Cycle{300} : Cycle{3};
+  };
+  SmBench bench({{stores}, {fence(Semantics::acq_rel, Scope::gpu), mmio}}, delay, with_ports(4));
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  Cycle last_store = 0, drained = 0;
+  std::vector<Cycle> single;
+  for (const auto& [port, s] : seen_by_port(bench)) {
+    if ((s.maintenance & maintenance::kDrain) != 0) drained = s.at;
+    if (s.command == Command::write && s.exact) single.push_back(s.at);
+    if (s.command == Command::write && !s.exact) last_store = std::max(last_store, s.at);
+  }
+  EXPECT_GT(drained, last_store + 300);
+  ASSERT_EQ(single.size(), 2U);
+  EXPECT_GT(single[1], single[0] + 3);
 }
 
 }  // namespace sm_memory_test

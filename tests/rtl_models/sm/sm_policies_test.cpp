@@ -50,6 +50,33 @@ TEST(SmPolicies, ReachL2WithEveryKindOfAccess) {
   EXPECT_EQ(without.seen.at(0).l2_priority, P::none) << "the buffer is not looked at";
 }
 
+/// A grid's boundary, a fence of the texture proxy and reads of `.nc` concern L1 where it is the cache of
+/// all.
+TEST(SmPolicies, NoncoherentLoadsGoToL1WhereItServesThem) {
+  const auto last = [](unsigned) { return kLast; };
+  const Step nc = hinted(MemKind::load, 0x1000, 4, last, [](MemOp& m) { m.is_noncoherent = true; });
+  const Step weak = hinted(MemKind::load, 0x1000, 4, last);
+  Step proxy = fence(Semantics::weak, Scope::none);
+  proxy.instruction.mem.kind = MemKind::proxy_fence;
+  proxy.instruction.mem.proxy = Proxy::texture;
+  SmParameters p;
+  p.unified_l1 = true;
+  SmBench bench({{nc, weak, proxy, nc}}, SmBench::fixed(20), p);
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  EXPECT_TRUE(bench.texture.seen.empty());
+  std::vector<Reader> readers;
+  unsigned invalidations = 0;
+  for (const FlatMemory::Seen& s : bench.l1.seen) {
+    if (s.command == Command::read) readers.push_back(s.reader);
+    invalidations += (s.maintenance & maintenance::kInvalidate) != 0;
+  }
+  EXPECT_EQ(readers, (std::vector{Reader::noncoherent, Reader::load, Reader::noncoherent}));
+  EXPECT_EQ(invalidations, 1U);
+  EXPECT_EQ(bench.l1.seen.at(0).l2_priority, P::last);
+  EXPECT_EQ(bench.sm.lsu_counters().texture_sectors, 8U);
+  EXPECT_EQ(bench.sm.lsu_counters().l1_lg_sectors, 12U);
+}
+
 TEST(SmPolicies, EachLineTakesThatOfItsLowestLane) {
   // Lanes 0 to 7 share a line, and so on; lanes 0 and 8 do not take part.
   const auto policy = [](unsigned lane) { return lane == 1 || lane == 16 ? kLast : kFirst; };
