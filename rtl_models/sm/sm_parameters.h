@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -61,6 +62,14 @@ struct WARPLINE_PUBLIC SmParameters {
   /// Bytes of local memory per thread in which a warp's call-return stack lies.
   [[nodiscard]] std::uint32_t stack_bytes_per_thread() const { return stack_depth * 8 / 32; }
 
+  /// CTAs of so many warps whose threads' registers fit at once. A warp has its own from its partition's, in
+  /// units of 256 (CUDA C++ Programming Guide, compute capability 7.0 to 9.0).
+  [[nodiscard]] unsigned ctas_by_registers(unsigned per_thread, unsigned warps) const {
+    constexpr unsigned kUnit = 256;
+    const unsigned of_warp = (per_thread * 32 + kUnit - 1) / kUnit * kUnit;
+    return registers / partitions / std::max(1U, of_warp) * partitions / std::max(1U, warps);
+  }
+
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);
     rules.need(warp_slots >= 1 && warp_slots <= 64, "warp_slots", "must be 1 to 64");
@@ -105,8 +114,7 @@ struct WARPLINE_PUBLIC SmParameters {
     f("cta_slots", cta_slots, "CTAs resident at once");
     f("partitions", partitions, "issue partitions; each issues one instruction per cycle");
     f("registers", registers,
-      "registers of 32 bits; they limit the CTAs resident of kernels that move them between warps "
-      "(setmaxnreg)");
+      "registers of 32 bits; they limit the CTAs that are resident, and what setmaxnreg moves between warps");
     f("shared_bytes", shared_bytes, "shared memory of all resident CTAs, bytes");
     f("shared_banks", shared_banks, "shared-memory banks of 4 bytes");
     f("shared_latency", shared_latency,
