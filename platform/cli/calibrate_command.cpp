@@ -117,7 +117,8 @@ int calibrate(const CalibrateOptions& o) {
   }
   for (const std::string& path : {o.report, o.json})
     if (!path.empty())
-      if (const std::string why = OutputFile::refusal(path); !why.empty()) return bad_input(path + ": " + why);
+      if (const std::string why = OutputFile::refusal(path); !why.empty())
+        return bad_input(path + ": " + why);
   if (chosen.empty())
     return bad_input("no published row of " + o.gpu.name + " is asked for",
                      "warpline calibrate " + o.gpu.name + " --list shows what there is");
@@ -167,8 +168,9 @@ void add_calibrate(CLI::App& app, int& status) {
   command.add_option("--rows", o.rows_file, "a file of rows in place of those built in");
   command.add_option("--report", o.report, "writes a page of HTML with curves and all rows");
   command.add_option("--json", o.json, "writes the results as JSON");
-  command.add_option("--measure", o.measure,
-                     "measures the rows of GPU on this host's NVIDIA GPU instead, and writes a file for --rows");
+  command.add_option(
+      "--measure", o.measure,
+      "measures the rows of GPU on this host's NVIDIA GPU instead, and writes a file for --rows");
   command.add_option("--device", o.device, "with --measure, the number of the GPU")->capture_default_str();
   command.add_flag("--brief", o.brief, "only rows that are measured in about a second each");
   command.add_flag("--list", o.list, "lists the rows and who has measured them; measures nothing");

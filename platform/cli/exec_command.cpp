@@ -2,8 +2,10 @@
 #include "platform/cli/console.h"
 #include "platform/cli/exit_status.h"
 #include "platform/cli/output_check.h"
+#include "platform/cli/request_check.h"
 #include "platform/cli/shared_options.h"
 #include "platform/cuda/launcher.h"
+#include "platform/programs/ptx/module.h"
 
 namespace warpline {
 namespace {
@@ -15,6 +17,7 @@ struct ExecOptions {
   std::vector<std::string> measure;
   bool exact_bounds = false;
   bool children = false;
+  std::string schedule;
   bool verbose = false;
   std::vector<std::string> command;
 };
@@ -22,11 +25,12 @@ struct ExecOptions {
 int exec(const ExecOptions& o) {
   // What is wrong with the GPU is said here, and not in the middle of the program.
   if (const Result<GpuConfig> gpu = o.gpu.load(); !gpu.ok()) return bad_input(gpu.faults());
+  if (!o.schedule.empty() && !is_one_of("--schedule", o.schedule, ptx::schedule_names())) return kBadInput;
   OutputCheck outputs;
   outputs.add_output("--report", o.report);
   if (!outputs.faults().empty()) return bad_input(outputs.faults());
-  const cuda::ExecRequest request{o.gpu.name, o.gpu.sets,     o.report,   o.fast_forward,
-                                  o.measure,  o.exact_bounds, o.children, o.command};
+  const cuda::ExecRequest request{o.gpu.name,     o.gpu.sets, o.report,   o.fast_forward, o.measure,
+                                  o.exact_bounds, o.children, o.schedule, o.command};
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());
   for (const std::string& warning : plan.value().warnings) print_message("warning: " + warning + "\n");
@@ -52,6 +56,9 @@ void add_exec(CLI::App& app, int& status) {
   command.add_flag("--exact-bounds", o.exact_bounds,
                    "an access a little out of a buffer is a fault, which GPUs let pass within their pages");
   command.add_flag("--children", o.children, "programs that it starts run on the platform, too");
+  command.add_option("--schedule", o.schedule,
+                     "the order of instructions: ptx (the text's) or assembler (as ptxas would have it; the "
+                     "default)");
   command.add_flag("--verbose", o.verbose, "say how the program's CUDA is reached");
   command.add_option("PROGRAM", o.command, "the program and its arguments, behind `--`")->required();
   command.positionals_at_end();

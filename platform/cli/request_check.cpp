@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "platform/cli/console.h"
+#include "platform/programs/ptx/module.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 
@@ -61,6 +62,8 @@ int check_request(RunRequest& request) {
   if (request.transport == "lt" && !request.fast_forward.empty())
     return bad_input("--fast-forward leads to timed grids; --transport lt has none",
                      "--transport fast or at");
+  if (!request.schedule.empty() && !is_one_of("--schedule", request.schedule, ptx::schedule_names()))
+    return kBadInput;
   if (!is_one_of("--model", request.model, {"ptx75", "ptx90"})) return kBadInput;
   if (request.model != "ptx90" && !request.check_consistency)
     return bad_input("--model says by what --check-consistency judges, which is not given");

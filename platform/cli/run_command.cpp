@@ -179,6 +179,7 @@ class Run {
     for (const WorkloadFile& file : files_of(inputs_->plan)) out.files.push_back(described(file));
     out.choices = {{"--transport", request_.transport == "lt" ? "lt" : "timed"},
                    {"--seed", std::to_string(request_.seed)},
+                   {"--schedule", request_.schedule.empty() ? "as files say" : request_.schedule},
                    {"--fast-forward", request_.fast_forward.empty() ? "none" : request_.fast_forward}};
     return out;
   }
@@ -413,6 +414,10 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
                   "how hops are carried: fast (timed, port to port), at (timed, TLM-2.0 sockets) or lt "
                   "(loosely timed: no contention)")
       ->capture_default_str();
+  command.add_option(
+      "--schedule", r.schedule,
+      "the order of instructions in PTX: ptx (the text's) or assembler (as ptxas would have it; "
+      "the default, unless the launch file says otherwise)");
   command
       .add_option("--pins", r.pins,
                   "opens hops as clocked wires: those whose name matches, such as \"l2[0].from_crossbar\" or "

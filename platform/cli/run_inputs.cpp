@@ -15,7 +15,7 @@ class InputReader {
   Result<RunInputs> read() {
     std::string gpu_text;
     auto config = request_.gpu.load(&gpu_text);
-    auto plan = read_workload(request_.inputs, request_.tags_only);
+    auto plan = read_workload(request_.inputs, request_.tags_only, ptx::schedule_named(request_.schedule));
     if (!config.ok()) add(config.faults());
     if (!plan.ok()) add(plan.faults());
     const bool without_data = request_.tags_only || (plan.ok() && plan.value().without_data);

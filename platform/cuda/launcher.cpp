@@ -114,6 +114,8 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
                   request.report.empty() ? "" : fs::absolute(request.report, unknown).string()));
   if (request.fast_forward) plan.environment.push_back(fmt::format("{}=1", environment::kFastForward));
   if (request.exact_bounds) plan.environment.push_back(fmt::format("{}=1", environment::kExactBounds));
+  if (!request.schedule.empty())
+    plan.environment.push_back(fmt::format("{}={}", environment::kSchedule, request.schedule));
   Measuring measuring;
   for (const std::string& text : request.measure)
     if (Diagnostics faults = measuring.include(text); !faults.empty()) return faults;

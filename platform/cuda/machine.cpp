@@ -778,7 +778,7 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     const std::lock_guard lock(mutex_);
     sizes = sizes_of_device_memory();
   }
-  Result<std::unique_ptr<programs::Module>> program = ModuleOnDevice::read(texts.value());
+  Result<std::unique_ptr<programs::Module>> program = ModuleOnDevice::read(texts.value(), options_.schedule);
   if (!program.ok()) return fail(program.faults(), Status::invalid_ptx);
   // All GPUs have the variables that the host has, too.
   const bool first = library.on_device.empty();

@@ -19,18 +19,19 @@ constexpr std::string_view kAnyKernel =
 
 }  // namespace
 
-Result<std::unique_ptr<programs::Module>> ModuleOnDevice::read(const std::vector<PtxText>& texts) {
+Result<std::unique_ptr<programs::Module>> ModuleOnDevice::read(const std::vector<PtxText>& texts,
+                                                               ptx::Schedule schedule) {
   if (texts.empty())
     return Diagnostic::about("module",
                              "there is nothing in it but CUDA's library of launches from the device");
   const bool has_kernel = std::any_of(texts.begin(), texts.end(), [](const PtxText& t) {
     return t.text.find(".entry") != std::string::npos;
   });
-  if (texts.size() == 1 && has_kernel) return ptx::parse(texts.front().text, texts.front().name);
+  if (texts.size() == 1 && has_kernel) return ptx::parse(texts.front().text, texts.front().name, schedule);
   std::vector<ptx::ModulePart> parts;
   for (const PtxText& t : texts) parts.push_back({t.text, t.name});
   if (!has_kernel) parts.push_back({kAnyKernel, "a kernel that does nothing"});
-  return ptx::parse(parts);
+  return ptx::parse(parts, schedule);
 }
 
 Result<std::unique_ptr<ModuleOnDevice>> ModuleOnDevice::load(

@@ -12,6 +12,7 @@
 #include "platform/launch/device_memory.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/programs/module.h"
+#include "platform/programs/ptx/module.h"
 #include "rtl_models/base/problem.h"
 
 namespace warpline::cuda {
@@ -34,7 +35,8 @@ class ModuleOnDevice {
     DeviceMemorySizes sizes;
   };
   /// Reads the texts, which are linked if there are several. Faults: what is wrong with them.
-  [[nodiscard]] static Result<std::unique_ptr<programs::Module>> read(const std::vector<PtxText>& texts);
+  [[nodiscard]] static Result<std::unique_ptr<programs::Module>> read(const std::vector<PtxText>& texts,
+                                                                      ptx::Schedule schedule);
   /// Places and fills the variables of a program that was read; those in `given` lie there, and are filled
   /// only if `fill_given`. `name`: the program's, in messages. Faults: what does not fit.
   [[nodiscard]] static Result<std::unique_ptr<ModuleOnDevice>> load(

@@ -29,14 +29,10 @@ unsigned blocks_per_sm(const GpuConfig& config, const BlockNeeds& needs) {
   std::uint64_t blocks = std::min(config.sm.cta_slots, config.sm.warp_slots / warps);
   const std::uint64_t shared = align_up(needs.shared_bytes + reserved_shared(config), shared_unit(config));
   if (shared != 0) blocks = std::min(blocks, config.sm.shared_bytes / shared);
-  // A warp has registers in whole units, of its quarter of the SM. Numbers of registers are estimates: one
-  // block fits, as its launch does.
-  constexpr std::uint64_t kUnit = 256, kQuarters = 4;
-  if (needs.registers != 0 && blocks != 0) {
-    const std::uint64_t of_warp = align_up(std::uint64_t{needs.registers} * kWarpLanes, kUnit);
-    const std::uint64_t fit = config.sm.registers / kQuarters / of_warp * kQuarters;
-    blocks = std::max<std::uint64_t>(1, std::min<std::uint64_t>(blocks, fit / warps));
-  }
+  // Numbers of registers are estimates: one block fits, as its launch does.
+  if (needs.registers != 0 && blocks != 0)
+    blocks = std::max<std::uint64_t>(
+        1, std::min<std::uint64_t>(blocks, config.sm.ctas_by_registers(needs.registers, warps)));
   return static_cast<unsigned>(blocks);
 }
 

@@ -125,6 +125,13 @@ Machine* Process::machine() {
     for (const std::string& text : lines_of(value_of(environment::kMeasure, "")))
       for (const Diagnostic& d : options.measuring.include(text)) say(d.text());
     options.exact_bounds = std::getenv(environment::kExactBounds) != nullptr;
+    const std::string schedule = value_of(environment::kSchedule, "assembler");
+    if (const auto known = ptx::schedule_named(schedule)) {
+      options.schedule = *known;
+    } else {
+      say(fmt::format("{} is \"{}\", which is none of {}", environment::kSchedule, schedule,
+                      joined(ptx::schedule_names())));
+    }
     options.ordinals = std::move(ordinals);
     options.counts = !value_of(environment::kReport, "").empty();
     machine_ = std::make_unique<Machine>(config.value(), std::move(options));

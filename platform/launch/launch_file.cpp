@@ -23,6 +23,7 @@ namespace {
 constexpr std::uint64_t kMaxGrid[] = {2147483647, 65535, 65535};
 constexpr std::uint64_t kMaxBlock[] = {1024, 1024, 64};
 constexpr std::uint64_t kMaxThreads = 1024;
+constexpr std::uint64_t kMaxRegisters = 255;
 constexpr std::uint64_t kMaxSharedBytes = 1U << 24U;
 /// Larger than any GPU's memory; keeps products of counts and sizes far from overflow.
 constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 40U;
@@ -48,7 +49,8 @@ constexpr const char* kLaunchKeys[] = {"module",
                                        "modules",
                                        "cooperative",
                                        "dependent",
-                                       "carveout"};
+                                       "carveout",
+                                       "registers"};
 /// Of the memory that the device library gets, bytes.
 constexpr std::uint64_t kMinPrintfBytes = 1024, kMaxPrintfBytes = std::uint64_t{1} << 32U;
 constexpr std::uint64_t kMinHeapBytes = 1024, kMaxHeapBytes = std::uint64_t{1} << 36U;
@@ -575,6 +577,7 @@ class LaunchFileReader {
     const Member* symbols = root.find("symbol");
     const Member* registers = root.find("register");
     device_memory(root);
+    schedule(root);
     root.finish();
     if (launches != nullptr) {
       launch_tables(root, *launches);
@@ -604,6 +607,16 @@ class LaunchFileReader {
     };
     read("printf_bytes", kMinPrintfBytes, kMaxPrintfBytes, 8, sizes.printf_bytes);
     read("heap_bytes", kMinHeapBytes, kMaxHeapBytes, 16, sizes.heap_bytes);
+  }
+
+  void schedule(TableReader& root) {
+    const auto name = root.text("schedule");
+    if (!name) return;
+    out_.schedule = ptx::schedule_named(*name);
+    if (!out_.schedule)
+      root.fault(root.find("schedule")->value.place,
+                 "schedule: \"" + *name + "\" is none of " + joined(ptx::schedule_names()),
+                 did_you_mean(*name, ptx::schedule_names()));
   }
 
   void launch_tables(TableReader& root, const Member& launches) {
@@ -668,6 +681,9 @@ class LaunchFileReader {
     if (const auto percent = reader.number("carveout", 0, 100)) l.carveout = static_cast<unsigned>(*percent);
     if (l.carveout && l.module < out_.modules.size() && ends_with(out_.modules[l.module].path, ".wls"))
       reader.fault(reader.find("carveout")->place, "carveout: is for kernels in PTX");
+    l.registers = static_cast<std::uint32_t>(reader.number("registers", 1, kMaxRegisters).value_or(0));
+    if (l.registers != 0 && l.module < out_.modules.size() && ends_with(out_.modules[l.module].path, ".wls"))
+      reader.fault(reader.find("registers")->place, "registers: is for kernels in PTX");
     for (const char* key : {"footprint", "stride", "accesses", "seed"})
       if (const Member* m = reader.find(key))
         reader.fault(m->place, m->key + ": is for generators, and this is a module's launch");
@@ -721,7 +737,7 @@ class LaunchFileReader {
     g.accesses = reader.number("accesses", 1, std::uint64_t{1} << 48U, TableReader::required).value_or(1);
     g.seed = reader.number("seed", 0, INT64_MAX).value_or(1);
     for (const char* key : {"module", "modules", "kernel", "shared_bytes", "cooperative", "argument",
-                            "cluster", "non_portable_cluster", "carveout"})
+                            "registers", "cluster", "non_portable_cluster", "carveout"})
       if (const Member* m = reader.find(key))
         reader.fault(m->place, m->key + ": is for modules, and this launch has a generator");
     g.grid = l.grid;

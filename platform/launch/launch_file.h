@@ -9,6 +9,7 @@
 #include "platform/launch/expression.h"
 #include "platform/launch/host_program.h"
 #include "platform/programs/generators/generator.h"
+#include "platform/programs/ptx/module.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/bulk_copy/tensor_map.h"
@@ -139,6 +140,7 @@ struct Launch {
   ClusterShape cluster;
   std::uint32_t shared_bytes = 0;    ///< dynamic shared memory
   std::optional<unsigned> carveout;  ///< KernelInfo::carveout
+  std::uint32_t registers = 0;       ///< per thread, as the assembler reports them; 0: the file does not say
   bool invalidate_l1 = true;
   unsigned gpu = 0;
   bool cooperative = false;  ///< all its blocks are resident at once
@@ -163,7 +165,8 @@ struct LaunchFile {
   std::shared_ptr<const Document> document;  ///< points into the text
   std::vector<ModuleText> modules;
   DeviceMemorySizes device_memory;
-  std::vector<Buffer> buffers;  ///< in the order of their first mention
+  std::optional<ptx::Schedule> schedule;  ///< of modules in PTX; nothing: the file does not say
+  std::vector<Buffer> buffers;            ///< in the order of their first mention
   std::vector<LaunchImage> images;
   std::vector<LaunchTensorMap> tensor_maps;
   std::vector<LaunchMulticast> multicasts;

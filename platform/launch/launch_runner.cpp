@@ -633,6 +633,7 @@ void LaunchRunner::State::prepare_launches(std::size_t number, Diagnostics& faul
       LaunchAttributes attributes;
       attributes.cooperative = l.cooperative;
       attributes.carveout = l.carveout;
+      attributes.registers = l.registers;
       attributes.grid_workspace = state.workspaces[state.kernels.size() - 1];
       attributes.grid_number = ++grids_made;
       state.kernels.back()->set_attributes(attributes);

@@ -34,13 +34,13 @@ DataType element_type_of(DataType declared) {
 }
 
 /// SASS-style if its path ends in `.wls`, else PTX.
-Result<std::unique_ptr<programs::Module>> parse_module(const ModuleText& m) {
+Result<std::unique_ptr<programs::Module>> parse_module(const ModuleText& m, ptx::Schedule schedule) {
   if (!m.parts.empty()) {
     std::vector<ptx::ModulePart> parts;
     for (const ModuleText& p : m.parts) parts.push_back({p.text, p.path});
-    return ptx::parse(parts);
+    return ptx::parse(parts, schedule);
   }
-  if (!ends_with(m.path, ".wls")) return ptx::parse(m.text, m.path);
+  if (!ends_with(m.path, ".wls")) return ptx::parse(m.text, m.path, schedule);
   auto parsed = wls::parse(m.text, m.path);
   if (!parsed.ok()) return parsed.faults();
   return std::move(parsed.value().module);
@@ -48,7 +48,8 @@ Result<std::unique_ptr<programs::Module>> parse_module(const ModuleText& m) {
 
 class Planner {
  public:
-  explicit Planner(bool tags_only) : tags_only_(tags_only) {}
+  Planner(bool tags_only, std::optional<ptx::Schedule> schedule)
+      : tags_only_(tags_only), schedule_(schedule) {}
 
   Result<Workload> run(const std::vector<std::string>& inputs) {
     plan_.inputs = inputs;
@@ -71,6 +72,9 @@ class Planner {
       }
     }
     check_mix();
+    if (schedule_ && in_ptx_ == 0)
+      fault("", "--schedule is about modules in PTX, and there is none",
+            "programs in SASS's style and traces run in their own order");
     if (!faults_.empty()) return std::move(faults_);
     plan_.without_data = traces_ != 0 || generators_ != 0;
     return std::move(plan_);
@@ -111,8 +115,11 @@ class Planner {
     l.file = std::move(loaded.value());
     ++launch_files_;
     bool parsed_all = true;
+    const ptx::Schedule schedule =
+        schedule_ ? *schedule_ : l.file.schedule.value_or(ptx::Schedule::assembler);
     for (const ModuleText& m : l.file.modules) {
-      auto parsed = parse_module(m);
+      in_ptx_ += ends_with(m.path, ".wls") ? 0 : 1;
+      auto parsed = parse_module(m, schedule);
       if (!parsed.ok()) {
         add(parsed.faults());
         parsed_all = false;
@@ -243,9 +250,11 @@ class Planner {
   }
 
   bool tags_only_;
+  std::optional<ptx::Schedule> schedule_;  ///< of all files, whatever they say
   Workload plan_;
   Diagnostics faults_;
   std::set<const programs::Entry*> told_;  ///< kernels whose refusals are among them
+  std::size_t in_ptx_ = 0;                 ///< modules
   std::size_t traces_ = 0, generators_ = 0, module_launches_ = 0, launch_files_ = 0;
 };
 
@@ -297,8 +306,9 @@ std::vector<WorkloadFile> files_of(const Workload& plan) {
   return out;
 }
 
-Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only) {
-  return Planner(tags_only).run(inputs);
+Result<Workload> read_workload(const std::vector<std::string>& inputs, bool tags_only,
+                               std::optional<ptx::Schedule> schedule) {
+  return Planner(tags_only, schedule).run(inputs);
 }
 
 }  // namespace warpline

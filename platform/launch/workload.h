@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "platform/programs/ptx/module.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
 
@@ -32,8 +33,10 @@ struct WARPLINE_PUBLIC Workload {
 
 /// Reads launch files (.toml), programs (.wls), trace lists (.g) and kernel traces. Every fault of every
 /// input at once. Programs with data and programs without do not mix; `tags_only` wants programs without.
+/// `schedule`: of all modules in PTX; nothing: as their launch files say, or Schedule::assembler.
 WARPLINE_PUBLIC [[nodiscard]] Result<Workload> read_workload(const std::vector<std::string>& inputs,
-                                                             bool tags_only);
+                                                             bool tags_only,
+                                                             std::optional<ptx::Schedule> schedule = {});
 
 /// A file that a plan was read from.
 struct WARPLINE_PUBLIC WorkloadFile {

@@ -192,6 +192,8 @@ std::uint64_t GpuPlatform::State::local_bytes(const KernelInfo& info) const {
 Carveout GpuPlatform::State::carveout(const KernelInfo& info) const {
   unsigned n = std::min(config.sm.cta_slots, config.sm.warp_slots / std::max(1U, info.warps_per_cta()));
   if (info.shared_bytes != 0) n = std::min(n, config.sm.shared_bytes / info.shared_bytes);
+  if (info.thread_registers == 0 && info.held_registers != 0)
+    n = std::min(n, std::max(1U, config.sm.ctas_by_registers(info.held_registers, info.warps_per_cta())));
   if (info.thread_registers != 0)
     n = std::min(
         n, config.sm.registers / std::max(1U, info.thread_registers * info.warps_per_cta() * kWarpLanes));

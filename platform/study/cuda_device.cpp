@@ -11,8 +11,8 @@ namespace warpline::study {
 namespace {
 
 // The driver API's types and numbers that are needed here (CUDA Driver API reference).
-constexpr int kAttributeClockKhz = 13, kAttributeSms = 16, kAttributeThreadsPerSm = 39, kAttributeL2Bytes = 38,
-              kAttributeSharedPerSm = 81, kFunctionSharedBytes = 8;
+constexpr int kAttributeClockKhz = 13, kAttributeSms = 16, kAttributeThreadsPerSm = 39,
+              kAttributeL2Bytes = 38, kAttributeSharedPerSm = 81, kFunctionSharedBytes = 8;
 
 }  // namespace
 
@@ -219,8 +219,8 @@ double CudaDevice::run(const KernelCall& kernel) {
                    reinterpret_cast<void*>(std::uintptr_t{2}), &size, nullptr};
   void* const stream = nullptr;
   call("cuEventRecord", driver_->record, events_[0], stream);
-  call("cuLaunchKernel", driver_->launch, function, kernel.ctas, 1U, 1U, kernel.threads, 1U, 1U, kernel.shared_bytes,
-       stream, static_cast<void**>(nullptr), &extra[0]);
+  call("cuLaunchKernel", driver_->launch, function, kernel.ctas, 1U, 1U, kernel.threads, 1U, 1U,
+       kernel.shared_bytes, stream, static_cast<void**>(nullptr), &extra[0]);
   call("cuEventRecord", driver_->record, events_[1], stream);
   call("cuEventSynchronize", driver_->synchronize, events_[1]);
   float milliseconds = 0;

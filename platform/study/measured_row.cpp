@@ -102,9 +102,11 @@ Result<std::vector<MeasuredRow>> read_rows(const std::string& file, const std::s
 std::string rows_toml(const std::vector<MeasuredRow>& rows) {
   std::string out;
   for (const MeasuredRow& row : rows) {
-    out += fmt::format("{}[[row]]\nid = {}\ngpu = {}\nclass = {}\nvalue = {:.6g}\nunit = {}\ntolerance = {:g}\nsource = {}\n",
-                       out.empty() ? "" : "\n", json_string(row.id), json_string(row.gpu), json_string(row.kind),
-                       row.value, json_string(row.unit), row.tolerance, json_string(row.source));
+    out += fmt::format(
+        "{}[[row]]\nid = {}\ngpu = {}\nclass = {}\nvalue = {:.6g}\nunit = {}\ntolerance = {:g}\nsource = "
+        "{}\n",
+        out.empty() ? "" : "\n", json_string(row.id), json_string(row.gpu), json_string(row.kind), row.value,
+        json_string(row.unit), row.tolerance, json_string(row.source));
     if (row.brief) out += "brief = true\n";
     if (row.quantity == nullptr) {
       out += "refused = " + json_string(row.refused) + "\n";

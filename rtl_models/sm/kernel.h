@@ -26,7 +26,9 @@ struct WARPLINE_PUBLIC LaunchAttributes {
   std::uint64_t grid_workspace = 0;  ///< of a cooperative grid: where its barrier lies, 8 bytes of zeros
   std::uint64_t grid_number = 1;     ///< `%gridid`
   std::uint32_t shared_unit = 4;     ///< bytes in whole multiples of which CTAs have shared memory
-  std::uint32_t stack_bytes = 0;     ///< that a thread of a recursive program wants, if it is more than usual
+  /// KernelInfo::held_registers, as the assembler reports them; 0: what the program says, or an estimate.
+  std::uint32_t registers = 0;
+  std::uint32_t stack_bytes = 0;  ///< that a thread of a recursive program wants, if it is more than usual
 };
 
 /// One launch of one program: CTAs are numbered x first, then y, then z.

@@ -34,6 +34,9 @@ struct WARPLINE_PUBLIC KernelInfo {
   /// The part of its most that shared memory is to take of L1's storage, percent, at least
   /// (cudaFuncAttributePreferredSharedMemoryCarveout); nothing: what does not lower occupancy.
   std::optional<unsigned> carveout;
+  /// Hardware registers that each thread holds, of any kernel: they limit how many CTAs are resident, though
+  /// one always is, as the number may be an estimate; 0: nothing is known of them.
+  std::uint32_t held_registers = 0;
   bool calls = false;       ///< uses the call-return stack
   bool sees_stack = false;  ///< may access the stack's backing store, behind its local memory
   /// Bytes of its code, in which Instruction::pc counts; 0: no code lies in memory, and nothing is fetched.

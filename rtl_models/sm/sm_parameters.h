@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -50,19 +51,15 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned shared_swap_cycles = 0;  ///< by which a compare-and-swap in shared memory takes longer than a load
   unsigned fence_latency = 0;       ///< that a fence beyond the CTA takes at least
   unsigned barrier_latency = 0;     ///< from the last arrival at a barrier of a CTA until its warps go on
-  unsigned barrier_arrival_cycles = 0;        ///< between two arrivals of warps of a CTA that are taken
-  unsigned cta_launch_latency = 0;            ///< from the launch of a CTA to its first instruction
-  unsigned issue_latency = 4;                 ///< from issue to the load/store unit
-  unsigned writeback_latency = 2;             ///< from a response to a register that can be read
-  unsigned lsu_entries = 64;                  ///< memory instructions in flight
-  unsigned lsu_queue = 16;                    ///< of these, instructions whose lines are not all sent yet
-  unsigned issue_latency = 4;       ///< from issue to the load/store unit
-  unsigned writeback_latency = 2;   ///< from a response to a register that can be read
-  bool unified_l1 = false;          ///< L1 serves `.nc` and textures; false: a cache of their own does
-  unsigned l1_ports = 1;            ///< to L1, each for a line of a warp's access per cycle
-  unsigned texture_latency = 0;     ///< of texture loads beyond that of other loads
-  unsigned lsu_entries = 64;        ///< memory instructions in flight
-  unsigned lsu_queue = 16;          ///< of these, instructions whose lines are not all sent yet
+  unsigned barrier_arrival_cycles = 0;  ///< between two arrivals of warps of a CTA that are taken
+  unsigned cta_launch_latency = 0;      ///< from the launch of a CTA to its first instruction
+  unsigned issue_latency = 4;           ///< from issue to the load/store unit
+  unsigned writeback_latency = 2;       ///< from a response to a register that can be read
+  bool unified_l1 = false;              ///< L1 serves `.nc` and textures; false: a cache of their own does
+  unsigned l1_ports = 1;                ///< to L1, each for a line of a warp's access per cycle
+  unsigned texture_latency = 0;         ///< of texture loads beyond that of other loads
+  unsigned lsu_entries = 64;            ///< memory instructions in flight
+  unsigned lsu_queue = 16;              ///< of these, instructions whose lines are not all sent yet
   unsigned mbarrier_try_wait_cycles = 20000;  ///< after which mbarrier.try_wait without a time gives up
   unsigned stack_entries = 16;                ///< tokens in a warp's top-of-stack cache
   unsigned stack_depth = 4096;                ///< tokens on a warp's call-return stack, at most
@@ -73,6 +70,14 @@ struct WARPLINE_PUBLIC SmParameters {
 
   /// Bytes of local memory per thread in which a warp's call-return stack lies.
   [[nodiscard]] std::uint32_t stack_bytes_per_thread() const { return stack_depth * 8 / 32; }
+
+  /// CTAs of so many warps whose threads' registers fit at once. A warp has its own from its partition's, in
+  /// units of 256 (CUDA C++ Programming Guide, compute capability 7.0 to 9.0).
+  [[nodiscard]] unsigned ctas_by_registers(unsigned per_thread, unsigned warps) const {
+    constexpr unsigned kUnit = 256;
+    const unsigned of_warp = (per_thread * 32 + kUnit - 1) / kUnit * kUnit;
+    return registers / partitions / std::max(1U, of_warp) * partitions / std::max(1U, warps);
+  }
 
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);
@@ -128,8 +133,7 @@ struct WARPLINE_PUBLIC SmParameters {
     f("cta_slots", cta_slots, "CTAs resident at once");
     f("partitions", partitions, "issue partitions; each issues one instruction per cycle");
     f("registers", registers,
-      "registers of 32 bits; they limit the CTAs resident of kernels that move them between warps "
-      "(setmaxnreg)");
+      "registers of 32 bits; they limit the CTAs that are resident, and what setmaxnreg moves between warps");
     f("shared_bytes", shared_bytes, "shared memory of all resident CTAs, bytes");
     f("shared_banks", shared_banks, "shared-memory banks of 4 bytes");
     f("shared_latency", shared_latency,

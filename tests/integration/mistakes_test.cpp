@@ -132,6 +132,19 @@ TEST_F(Mistakes, PtxFaultsAreFoundBeforeTheRun) {
               AllOf(HasSubstr("bad.ptx:7:2"), HasSubstr("bad.ptx:8:"), HasSubstr("%r9"), HasSubstr("^")));
 }
 
+TEST_F(Mistakes, OrdersOfInstructionsHaveNames) {
+  const std::string vecadd = in_source("sw/kernels/vecadd.toml");
+  const Finished unknown = workspace_.warpline({"run", vecadd, "--schedule", "ptxas"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--schedule: \"ptxas\" is none of ptx, assembler"));
+  const Finished none =
+      workspace_.warpline({"run", in_source("sw/examples/wls/hello.wls"), "--schedule", "ptx"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("--schedule is about modules in PTX, and there is none"));
+  EXPECT_THAT(workspace_.warpline({"exec", "--schedule", "text", "--", "/bin/true"}).err,
+              HasSubstr("--schedule: \"text\" is none of ptx, assembler"));
+}
+
 TEST_F(Mistakes, CodeForALaterGpuIsRemarkedOrRefused) {
   const std::string vecadd = in_source("sw/kernels/vecadd.toml");
   const Finished remarked = workspace_.warpline({"run", vecadd, "--gpu", "v100", "--quiet"});

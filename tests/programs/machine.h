@@ -98,11 +98,14 @@ class Bench {
   Bench(const GpuConfig& config, const std::string& ptx, TickMode mode = TickMode::lazy,
         std::uint64_t seed = 1, Cycle limit = 500'000'000)
       : Bench(config, ptx, std::make_shared<DirectBackend>(mode, seed), limit) {}
+  /// `schedule`: nothing: half of all texts have either, whatever else is given.
   Bench(const GpuConfig& config, const std::string& ptx, std::shared_ptr<NetlistBackend> backend,
-        Cycle limit = 500'000'000, std::optional<std::uint64_t> jitter = {})
+        Cycle limit = 500'000'000, std::optional<std::uint64_t> jitter = {},
+        std::optional<ptx::Schedule> schedule = {})
       : backend_(std::move(backend)),
         platform_(config, options(backend_, limit, jitter)),
-        module_(parsed(ptx)) {}
+        module_(parsed(
+            ptx, schedule.value_or(ptx.size() % 2 == 0 ? ptx::Schedule::ptx : ptx::Schedule::assembler))) {}
 
   template <class T>
   std::uint64_t put(const std::vector<T>& values, Aperture aperture = Aperture::vidmem) {
@@ -162,8 +165,8 @@ class Bench {
     o.max_cycles = limit;
     return o;
   }
-  static std::unique_ptr<programs::Module> parsed(const std::string& text) {
-    auto module = ptx::parse(text, "test.ptx");
+  static std::unique_ptr<programs::Module> parsed(const std::string& text, ptx::Schedule schedule) {
+    auto module = ptx::parse(text, "test.ptx", schedule);
     if (!module.ok()) throw std::runtime_error(module.faults().front().text());
     return std::move(module.value());
   }

@@ -25,7 +25,7 @@ inline GpuConfig one_set(unsigned l1_ways, unsigned l2_ways) {
   return c;
 }
 
-/// Kernels of one thread on a machine of its own, and what they leave.
+/// Kernels of one thread on a machine of its own, in their text's order, and what they leave.
 ///
 /// A kernel's text may use the 64-bit addresses %a to %d, of four lines in memory each, far apart, and %o, of
 /// 32 words for results, 64-bit registers %x0 to %x9, 32-bit ones %r0 to %r9, and `local`, 8 KiB of local
@@ -37,7 +37,8 @@ class SingleThread {
   /// `kernels`: name and text.
   SingleThread(const GpuConfig& config, const std::vector<std::pair<std::string, std::string>>& kernels,
                Aperture aperture = Aperture::vidmem)
-      : bench_(config, module_of(kernels)) {
+      : bench_(config, module_of(kernels), std::make_shared<DirectBackend>(TickMode::lazy, 1), 500'000'000,
+               {}, ptx::Schedule::ptx) {
     for (unsigned i = 0; i < 4; ++i) {
       std::vector<std::uint8_t> bytes(kBytes);
       for (unsigned b = 0; b < kBytes; ++b) bytes[b] = static_cast<std::uint8_t>(i * 64 + b % 61);

@@ -465,6 +465,7 @@ Register Decoder::new_register(DataType type) {
   r.type = type;
   const std::uint32_t all = type == DataType::pred ? 4 : bytes * kWarpLanes;
   r.ref = static_cast<Ref>(take_file(all, type == DataType::pred ? 4 : 32));
+  program_.register_refs.push_back(r.ref);
   program_.register_bytes.push_back(static_cast<std::uint8_t>(type == DataType::pred ? 0 : bytes));
   image().registers.emplace_back(r.ref, static_cast<std::uint8_t>(bytes));
   return r;
@@ -524,6 +525,7 @@ Ref Decoder::list(const std::vector<Ref>& refs) {
   const std::size_t bytes = refs.size() * sizeof(Ref);
   const Ref at = take_pool(bytes);
   std::memcpy(program_.pool.data() + program_.pool.size() - bytes, refs.data(), bytes);
+  program_.lists.emplace_back(program_.pool.size() - bytes, refs.size());
   return at;
 }
 

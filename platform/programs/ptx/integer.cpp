@@ -113,6 +113,7 @@ void decode_sum(Decoder& d) {
   const bool saturate = type == DataType::s32 && d.take(".sat");
   Op op = d.operands(type, 2);
   op.run = saturate ? &run_lanes<&saturating<F>> : for_integer<F>(type);
+  if (!saturate) op.effect = kFloat == FloatOperation::add ? Effect::sum : Effect::difference;
   d.need_handler(op, type);
   d.emit(op, integer_latency(type));
 }

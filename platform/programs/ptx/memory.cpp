@@ -185,6 +185,7 @@ bool decode_parameter(Decoder& d, const MemOp& m) {
   op.immediate = address.offset;
   op.mode = is_signed(m.type) ? 1 : 0;
   op.run = load ? &read_parameter : &write_parameter;
+  op.effect = Effect::parameter;
   d.emit(op, latency::kSimple);
   return true;
 }

@@ -10,8 +10,10 @@
 #include "platform/programs/ptx/call_graph.h"
 #include "platform/programs/ptx/decoder.h"
 #include "platform/programs/ptx/device_library/device_library.h"
+#include "platform/programs/ptx/instruction_order.h"
 #include "platform/programs/ptx/linker.h"
 #include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/register_places.h"
 #include "platform/programs/ptx/register_pressure.h"
 #include "platform/programs/ptx/source.h"
 #include "platform/programs/ptx/stacked_parameters.h"
@@ -32,6 +34,7 @@ class PtxKernel final : public Kernel {
     launch_.attributes = attributes;
     launch_.info.cooperative = attributes.cooperative;
     launch_.info.carveout = attributes.carveout;
+    if (attributes.registers != 0) launch_.info.held_registers = attributes.registers;
     launch_.info.shared_bytes =
         static_cast<std::uint32_t>(align_up(launch_.info.shared_bytes, std::max(1U, attributes.shared_unit)));
     // What a program takes by alloca lies behind the frames, so that these have a fixed room there.
@@ -52,7 +55,8 @@ class PtxModule final : public programs::Module {
  public:
   /// `refused`: of the entries without a program.
   PtxModule(ModuleDecl decl, std::map<std::string, Program> programs,
-            std::map<std::string, Diagnostics> refused, std::string_view text, std::string file)
+            std::map<std::string, Diagnostics> refused, std::string_view text, std::string file,
+            Schedule schedule)
       : decl_(std::move(decl)),
         programs_(std::move(programs)),
         refused_(std::move(refused)),
@@ -62,6 +66,13 @@ class PtxModule final : public programs::Module {
     describe_variables();
     for (const auto& f : decl_.functions)
       if (f->is_entry && f->has_body) describe(*f);
+    for (auto& [entry, program] : programs_) {
+      const unsigned most = most_registers(entry);
+      const unsigned wanted =
+          schedule == Schedule::assembler ? order_as_assembler(program, most) : register_pressure(program);
+      share_places(program);
+      registers_[entry] = function(entry).maximum_registers != 0 ? most : std::min(most, wanted);
+    }
   }
 
   [[nodiscard]] const std::vector<programs::Variable>& variables() const override { return variables_; }
@@ -75,17 +86,7 @@ class PtxModule final : public programs::Module {
     return nullptr;
   }
 
-  [[nodiscard]] unsigned registers(const std::string& entry) const override {
-    const FunctionDecl& f =
-        *decl_.functions[static_cast<std::size_t>(decl_.function_index.find(entry)->second)];
-    if (f.maximum_registers != 0)
-      return static_cast<unsigned>(std::min<std::uint64_t>(f.maximum_registers, kMostRegisters));
-    const std::uint64_t most =
-        f.maximum_block || f.required_block
-            ? thread_registers(entry, f.maximum_block ? *f.maximum_block : *f.required_block)
-            : kMostRegisters;
-    return static_cast<unsigned>(std::min<std::uint64_t>(most, register_pressure(programs_.at(entry))));
-  }
+  [[nodiscard]] unsigned registers(const std::string& entry) const override { return registers_.at(entry); }
 
   [[nodiscard]] std::string target() const override { return decl_.target; }
 
@@ -139,6 +140,7 @@ class PtxModule final : public programs::Module {
     if (std::any_of(program.specials.begin(), program.specials.end(), reserves))
       info.shared_bytes = static_cast<std::uint32_t>(align_up(info.shared_bytes, kReservedSharedAlignment)) +
                           kReservedSharedBytes;
+    info.held_registers = registers_.at(entry);
     if (program.reallocates_registers) info.thread_registers = thread_registers(entry, block);
     info.local_bytes = program.thread_bytes();
     info.calls = !program.calls.empty();
@@ -156,6 +158,20 @@ class PtxModule final : public programs::Module {
   }
 
  private:
+  [[nodiscard]] const FunctionDecl& function(const std::string& entry) const {
+    return *decl_.functions[static_cast<std::size_t>(decl_.function_index.find(entry)->second)];
+  }
+
+  /// Registers that a thread may have, as the entry's `.maxnreg` or its launch bounds say.
+  [[nodiscard]] unsigned most_registers(const std::string& entry) const {
+    const FunctionDecl& f = function(entry);
+    if (f.maximum_registers != 0)
+      return static_cast<unsigned>(std::min<std::uint64_t>(f.maximum_registers, kMostRegisters));
+    return f.maximum_block || f.required_block
+               ? thread_registers(entry, f.maximum_block ? *f.maximum_block : *f.required_block)
+               : kMostRegisters;
+  }
+
   [[nodiscard]] std::size_t index_of(const std::string& variable) const {
     const auto v = decl_.variable_index.find(variable);
     WARPLINE_EXPECT(v != decl_.variable_index.end(), "the module has this variable");
@@ -228,8 +244,7 @@ class PtxModule final : public programs::Module {
   /// the blocks fit that are to be resident.
   [[nodiscard]] std::uint32_t thread_registers(const std::string& entry, Dim3 block) const {
     constexpr std::uint64_t kFile = 65536, kUnit = 8, kMost = kMostRegisters;  // CUDA C++ Programming Guide
-    const FunctionDecl& f =
-        *decl_.functions[static_cast<std::size_t>(decl_.function_index.find(entry)->second)];
+    const FunctionDecl& f = function(entry);
     if (f.maximum_registers != 0) return static_cast<std::uint32_t>(std::min(f.maximum_registers, kMost));
     const std::uint64_t threads =
         align_up(block.count(), kWarpLanes) * std::max<std::uint64_t>(1, f.resident_ctas);
@@ -255,6 +270,7 @@ class PtxModule final : public programs::Module {
 
   ModuleDecl decl_;
   std::map<std::string, Program> programs_;
+  std::map<std::string, unsigned> registers_;  ///< per thread, of the entries with a program
   std::map<std::string, Diagnostics> refused_;
   std::string code_name_;
   std::string file_;
@@ -410,7 +426,7 @@ std::unique_ptr<Reading> read_parts(std::vector<ModulePart>& parts) {
 
 }  // namespace
 
-Result<std::unique_ptr<programs::Module>> parse(const std::vector<ModulePart>& parts) {
+Result<std::unique_ptr<programs::Module>> parse(const std::vector<ModulePart>& parts, Schedule schedule) {
   std::vector<ModulePart> all = parts;
   const std::unique_ptr<Reading> read = read_parts(all);
   Reading& r = *read;
@@ -423,11 +439,24 @@ Result<std::unique_ptr<programs::Module>> parse(const std::vector<ModulePart>& p
     text += p.text;
   }
   return std::unique_ptr<programs::Module>(std::make_unique<PtxModule>(
-      std::move(r.decl), std::move(r.programs), std::move(r.refused), text, name));
+      std::move(r.decl), std::move(r.programs), std::move(r.refused), text, name, schedule));
 }
 
-Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file) {
-  return parse({ModulePart{text, file}});
+Result<std::unique_ptr<programs::Module>> parse(std::string_view text, const std::string& file,
+                                                Schedule schedule) {
+  return parse({ModulePart{text, file}}, schedule);
+}
+
+const std::vector<std::string>& schedule_names() {
+  static const std::vector<std::string> kNames = {"ptx", "assembler"};
+  return kNames;
+}
+
+std::optional<Schedule> schedule_named(std::string_view name) {
+  const auto& names = schedule_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Schedule>(found - names.begin());
 }
 
 ModuleRuns kernels_that_run(std::string_view text, const std::string& file) {

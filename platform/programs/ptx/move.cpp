@@ -134,6 +134,7 @@ void decode_mov(Decoder& d) {
   op.r[1] = d.source(1, type);
   op.r[0] = d.destination(0, type);
   op.run = move_handler(type);
+  op.effect = Effect::offset;
   d.emit(op, latency::kSimple);
 }
 
@@ -155,6 +156,7 @@ void decode_cvta(Decoder& d) {
   Op op;
   op.immediate = static_cast<std::int64_t>(to ? std::uint64_t{0} - window : window);
   op.run = &run_lanes<&offset<std::uint64_t>>;
+  op.effect = Effect::offset;
   const Operand& o = d.operand(1);
   const auto symbol =
       o.kind == Operand::Kind::name && d.find_register(o) == nullptr ? d.find_symbol(o.name) : std::nullopt;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/programs/fault_list.h"
@@ -45,6 +46,20 @@ enum class Flow : std::uint8_t {
   converge,  ///< waits for the lanes that the mask r[kMaskOperand] names
 };
 
+constexpr bool ends_block(Flow f) {
+  return f != Flow::next && f != Flow::may_trap && f != Flow::barrier && f != Flow::converge;
+}
+
+/// What else than its registers an operation is about, as far as its place among others depends on it.
+enum class Effect : std::uint8_t {
+  other,
+  offset,      ///< r[0] is r[1] + immediate
+  sum,         ///< r[0] is r[1] + r[2]
+  difference,  ///< r[0] is r[1] - r[2]
+  parameter,   ///< reads or writes a parameter or result of a device function
+  together,    ///< tells which lanes run together
+};
+
 /// One decoded operation. The meaning of `r`, `mode` and `immediate` is the handler's.
 struct Op {
   static constexpr unsigned kOperands = 11;
@@ -56,6 +71,7 @@ struct Op {
   Handler finish = nullptr;                ///< of a memory operation: writes what was loaded
   Comparison compare = nullptr;
   Flow flow = Flow::next;
+  Effect effect = Effect::other;
   Rounding rounding = Rounding::nearest;
   bool flush = false;     ///< .ftz
   bool saturate = false;  ///< .sat
@@ -133,6 +149,7 @@ struct Program {
   std::vector<Op> ops;
   std::vector<std::uint32_t> lines;  ///< of the source, per operation, counted through all files
   std::vector<std::byte> pool;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> lists;  ///< of Refs in it: offset, how many
   std::vector<PoolFix> fixes;
   std::vector<SpecialSlot> specials;
   std::vector<FunctionImage> functions;  ///< [0] is the entry
@@ -144,6 +161,7 @@ struct Program {
   std::vector<FileRange> cleared;  ///< when a warp starts
   std::uint32_t registers = 0;
   std::vector<std::uint8_t> register_bytes;  ///< of each, per lane; of a predicate 0
+  std::vector<Ref> register_refs;            ///< where each lies in the file
   std::uint32_t shared_bytes = 0;            ///< static
   std::uint32_t dynamic_alignment = 16;      ///< of dynamic shared memory
   std::uint32_t local_bytes = 0;             ///< static part

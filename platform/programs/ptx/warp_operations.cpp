@@ -255,7 +255,10 @@ void run_activemask(const Op& op, Frame& f) {
 
 void decode_activemask(Decoder& d) {
   d.take_type({DataType::b32});
-  d.compute(&run_activemask, latency::kVote, DataType::b32, {});
+  Op op = d.operands(DataType::b32, {});
+  op.run = &run_activemask;
+  op.effect = Effect::together;
+  d.emit(op, latency::kVote);
 }
 
 /// The lowest member leads.

@@ -66,6 +66,7 @@ class FileKernel final : public TraceKernel {
     info_.grid = h.grid;
     info_.block = h.block;
     info_.registers = Program::kRegisters;
+    info_.held_registers = h.registers;
     info_.shared_bytes = h.shared_bytes + (h.binary_version >= kSystemSharedSince ? kSystemShared : 0);
     info_.local_bytes = static_cast<std::uint32_t>(kLocalBytes);
     info_.carries_data = false;

@@ -1,7 +1,8 @@
 // Random kernels of all that Hopper has, mixed: what they leave in memory and registers, and print, is the
 // same in every tick mode, loosely timed, whatever the hardware's freedom in time, over sockets and pins, and
 // after a checkpoint between two grids. Where time is the same, so is every counter. All machines in SystemC
-// are elaborated before the first runs.
+// are elaborated before the first runs. Instructions issue in the text's order for even seeds, in the
+// assembler's for odd ones; and once in the other one, which leaves the same.
 //
 // WARPLINE_MIXED_KERNELS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed. All run timed,
 // with jitter and loosely timed, those whose seed WARPLINE_MIXED_SHARE divides in all other ways, too. Of a
@@ -90,10 +91,12 @@ class Player {
   }
   void build() { gpu_->build(); }
   void set_loose() { gpu_->set_loose(true); }
+  /// Instructions issue in the other order: in the text's for odd seeds, else in the assembler's.
+  void set_other_order() { other_order_ = true; }
   /// Runs the whole; `from`: goes on behind the first grid, where a checkpoint says that another one got to.
   Left run(const std::string* from = nullptr) {
     Left out;
-    auto plan = read_workload({(case_.folder / "k.toml").string()}, false);
+    auto plan = read_workload({(case_.folder / "k.toml").string()}, false, schedule());
     if (!plan.ok()) return complain(plan.faults().front().text());
     LaunchRunner runner(plan.value(), *gpu_, false);
     if (const Diagnostics faults = runner.prepare(); !faults.empty()) return complain(faults.front().text());
@@ -116,7 +119,7 @@ class Player {
   }
   /// Runs the first grid; what is printed by it, and the checkpoint after it.
   std::string save(std::string& printed) {
-    auto plan = read_workload({(case_.folder / "k.toml").string()}, false);
+    auto plan = read_workload({(case_.folder / "k.toml").string()}, false, schedule());
     LaunchRunner runner(plan.value(), *gpu_, false);
     FastForward rest;
     rest.launches = 1;
@@ -134,6 +137,9 @@ class Player {
   }
 
  private:
+  [[nodiscard]] ptx::Schedule schedule() const {
+    return (case_.seed % 2 == 0) != other_order_ ? ptx::Schedule::ptx : ptx::Schedule::assembler;
+  }
   static Left complain(const std::string& what) {
     ADD_FAILURE() << what;
     return {};
@@ -165,6 +171,7 @@ class Player {
 
   const Case& case_;
   std::unique_ptr<GpuPlatform> gpu_;
+  bool other_order_ = false;
 };
 
 void expect_equal(const Left& got, const Left& wanted, bool time, const std::string& how) {
@@ -194,6 +201,9 @@ struct Scene {
     const Left wanted = Player(it, nullptr).run();
     if (::testing::Test::HasFailure()) return;
     expect_equal(Player(it, nullptr, it.seed).run(), wanted, false, "jitter");
+    Player other(it, nullptr);
+    other.set_other_order();
+    expect_equal(other.run(), wanted, false, "the other order of instructions");
     Player loosely(it, nullptr);
     loosely.set_loose();
     expect_equal(loosely.run(), wanted, false, "loosely timed");

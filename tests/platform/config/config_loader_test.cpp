@@ -50,15 +50,17 @@ TEST(ConfigLoader, FileStartsFromItsBaseAndIsCalledAfterItself) {
 }
 
 TEST(ConfigLoader, AValueMaySayWhereItComesFrom) {
-  const TemporaryFile file("my_gpu.toml",
-                           "sms = { value = 3, source = \"a document\" }\nl2 = { slices = 2, sets = { value = 64, "
-                           "assumed = \"so\" }, fit = [\"A.b\", \"C.d\"] }\n");
+  const TemporaryFile file(
+      "my_gpu.toml",
+      "sms = { value = 3, source = \"a document\" }\nl2 = { slices = 2, sets = { value = 64, "
+      "assumed = \"so\" }, fit = [\"A.b\", \"C.d\"] }\n");
   const auto traced = trace_gpu(file.path());
   ASSERT_TRUE(traced.ok()) << traced.faults().front().text();
   EXPECT_EQ(traced.value().config.sms, 3U);
   EXPECT_EQ(traced.value().config.l2.slices, 2U);
   EXPECT_EQ(traced.value().sources.at("sms").toml(), "source = \"a document\"");
-  EXPECT_EQ(traced.value().sources.at("l2.slices").toml(), "fit = [\"A.b\", \"C.d\"]") << "of the table around";
+  EXPECT_EQ(traced.value().sources.at("l2.slices").toml(), "fit = [\"A.b\", \"C.d\"]")
+      << "of the table around";
   EXPECT_EQ(traced.value().sources.at("l2.sets").toml(), "assumed = \"so\"");
   // What is printed is read again, with all that it says.
   const TemporaryFile copy("copy.toml", to_toml(traced.value().config, traced.value().sources));

@@ -20,12 +20,11 @@ std::string study_rows() {
 }
 
 class Preset : public ::testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(BuiltIn, Preset, ::testing::ValuesIn(preset_names()),
-                         [](const auto& preset) {
-                           std::string name = preset.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(BuiltIn, Preset, ::testing::ValuesIn(preset_names()), [](const auto& preset) {
+  std::string name = preset.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 TEST_P(Preset, LoadsUnderItsOwnName) {
   const auto loaded = load_gpu(GetParam(), {});

@@ -136,6 +136,15 @@ TEST_F(LaunchFiles, SaysHowMuchMemoryTheDeviceLibraryHas) {
   EXPECT_EQ(f.device_memory.printf_bytes, 2008U);
   EXPECT_EQ(f.device_memory.heap_bytes, 2016U);
   EXPECT_THAT(bad("printf_bytes = 100\n" + kHead), HasSubstr("printf_bytes: must be 1024 to"));
+  EXPECT_EQ(usual.schedule, std::nullopt);
+  EXPECT_EQ(good("schedule = \"ptx\"\n[[launch]]\n" + kHead).schedule, ptx::Schedule::ptx);
+  EXPECT_EQ(good("schedule = \"assembler\"\n" + kHead).schedule, ptx::Schedule::assembler);
+  EXPECT_THAT(bad("schedule = \"ptxx\"\n" + kHead),
+              HasSubstr("schedule: \"ptxx\" is none of ptx, assembler"));
+  EXPECT_THAT(bad("[[launch]]\nschedule = \"ptx\"\n" + kHead), HasSubstr("unknown key \"schedule\""));
+  EXPECT_EQ(usual.launches.front().registers, 0U);
+  EXPECT_EQ(good("registers = 40\n" + kHead).launches.front().registers, 40U);
+  EXPECT_THAT(bad("registers = 256\n" + kHead), HasSubstr("registers: must be 1 to 255"));
   EXPECT_THAT(bad("heap_bytes = -1\n" + kHead), HasSubstr("heap_bytes: must be 1024 to"));
   EXPECT_THAT(bad("[[launch]]\nheap_bytes = 2048\n" + kHead), HasSubstr("unknown key \"heap_bytes\""));
   EXPECT_THAT(bad("cooperative = 1\n" + kHead), HasSubstr("cooperative: must be"));

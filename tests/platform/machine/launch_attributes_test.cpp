@@ -88,6 +88,41 @@ TEST(CooperativeGrid, ThatDoesNotFitAtOnceIsRefused) {
                         std::to_string(fit) + " fit"));
 }
 
+/// Blocks of 512 threads that are resident on an SM at once, as a cooperative grid finds.
+std::string resident(const std::string& bounds, const std::string& keys, const std::string& kernel = "ret;") {
+  const std::string ptx = head() + ".visible .entry k(.param .u64 out) " + bounds + "\n{\n.reg .b64 %d;\n" +
+                          ".reg .b32 %r<90>;\n" + kernel + "\n}\n";
+  try {
+    const PtxRun run(ptx, launch("cooperative = true\n" + keys, "10000", "512"));
+  } catch (const std::runtime_error& fault) {
+    const std::string text = fault.what();
+    const std::size_t at = text.find(" fit, ");
+    return at == std::string::npos ? text : text.substr(at + 6, text.find(" on each") - at - 6);
+  }
+  return "all";
+}
+
+TEST(Registers, LimitTheBlocksThatAreResident) {
+  EXPECT_EQ(resident("", ""), "4") << "the SM has 64 slots for warps";
+  EXPECT_EQ(resident(".maxnreg 32", ""), "4");
+  EXPECT_EQ(resident(".maxnreg 33", ""), "3") << "a warp has registers in units of 256";
+  EXPECT_EQ(resident(".maxnreg 40", ""), "3");
+  EXPECT_EQ(resident(".maxnreg 48", ""), "2");
+  EXPECT_EQ(resident(".maxnreg 255", ""), "1") << "one always is, as most numbers are estimates";
+  EXPECT_EQ(resident("", "registers = 64\n"), "2");
+  EXPECT_EQ(resident(".maxnreg 255", "registers = 32\n"), "4") << "the assembler's report counts";
+  // 60 values that are needed at once, an address and six of the assembler's own.
+  std::string body = "ld.param.u64 %d, [out];\n", sum;
+  for (int i = 0; i < 60; ++i) {
+    const std::string r = "%r" + std::to_string(i);
+    body += "ld.volatile.global.u32 " + r + ", [%d];\n";
+    sum += "st.volatile.global.u32 [%d], " + r + ";\n";
+  }
+  EXPECT_EQ(resident("", "", body + sum + "ret;"), "1");
+  EXPECT_EQ(resident(".maxntid 512", "", body + sum + "ret;"), "1");
+  EXPECT_EQ(resident(".maxntid 512 .minnctapersm 3", "", body + sum + "ret;"), "3");
+}
+
 TEST(CooperativeGrid, WithoutTheKeyThereIsNoWorkspace) {
   PtxRun run(meeting(), launch("", "4"));
   ASSERT_EQ(run.gpu().faults().size(), 4U);

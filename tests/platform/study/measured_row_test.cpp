@@ -1,9 +1,10 @@
+#include "platform/study/measured_row.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "platform/config/load_gpu.h"
 #include "platform/study/calibration.h"
-#include "platform/study/measured_row.h"
 #include "platform/study/microbench_texts.h"
 
 namespace warpline::study {

@@ -1,9 +1,10 @@
 // Quantities on small machines, of which the answer is known from their parameters.
+#include "platform/study/quantity.h"
+
 #include <gtest/gtest.h>
 
 #include "platform/config/load_gpu.h"
 #include "platform/study/model_device.h"
-#include "platform/study/quantity.h"
 
 namespace warpline::study {
 namespace quantity_test {
@@ -34,7 +35,8 @@ TEST(Quantities, AChaseSeesALatencyThatIsAdded) {
   const auto at = [](const char* set) {
     return measured("chase", with({{"bytes", 131072}}), {set, "hops.crossbar_l2.response.depth=64"});
   };
-  EXPECT_NEAR(at("hops.crossbar_l2.response.latency=30") - at("hops.crossbar_l2.response.latency=10"), 20, 0.5);
+  EXPECT_NEAR(at("hops.crossbar_l2.response.latency=30") - at("hops.crossbar_l2.response.latency=10"), 20,
+              0.5);
 }
 
 TEST(Quantities, SharedMemoryIsMeasuredWithItsConflicts) {
@@ -56,7 +58,8 @@ TEST(Quantities, AGridsBarrierHasItsFences) {
   const auto at = [](const std::string& set) {
     return measured("barrier_grid", with({{"blocks", 4}, {"threads", 64}}), {set});
   };
-  EXPECT_GT(at("sm.fence_latency=1000") - at("sm.fence_latency=0"), 1500) << "two fences, one behind the other";
+  EXPECT_GT(at("sm.fence_latency=1000") - at("sm.fence_latency=0"), 1500)
+      << "two fences, one behind the other";
 }
 
 TEST(Quantities, AStreamIsNoFasterThanDram) {

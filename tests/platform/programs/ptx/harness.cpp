@@ -54,7 +54,7 @@ struct Machine::Cta {
 };
 
 programs::Module& Machine::load(const std::string& text) {
-  auto result = parse(text, "test.ptx");
+  auto result = parse(text, "test.ptx", schedule);
   if (!result.ok()) {
     std::string all;
     for (const Diagnostic& d : result.faults()) all += d.text();
@@ -263,6 +263,7 @@ void Machine::step(InstructionSource& source, Cta& cta, unsigned slot) {
   auto access_state = i.kind == InstructionKind::memory ? std::make_unique<MemoryAccess>() : nullptr;
   issue.access = access_state.get();
   const LaneMask live = source.live_lanes(slot);
+  if (keeps_order) order.push_back(source.where(i));
   source.execute(slot, issue);
   ASSERT_EQ(issue.active & ~live, 0U) << source.where(i);
   if (issue.fault != nullptr) faults.emplace_back(issue.fault);

@@ -54,6 +54,9 @@ class Machine {
   void run(const std::string& entry, Dim3 grid, Dim3 block, std::uint32_t dynamic_shared,
            std::vector<std::uint8_t> parameters);
 
+  Schedule schedule = Schedule::assembler;
+  std::vector<std::string> order;  ///< if kept: where the instructions come from, in the order of their issue
+  bool keeps_order = false;
   std::uint64_t instructions = 0;  ///< warp instructions executed
   std::uint64_t thread_instructions = 0;
   std::vector<std::string> faults;  ///< why warps ended themselves
