@@ -12,7 +12,7 @@ namespace {
 
 // The driver API's types and numbers that are needed here (CUDA Driver API reference).
 constexpr int kAttributeClockKhz = 13, kAttributeSms = 16, kAttributeThreadsPerSm = 39,
-              kAttributeL2Bytes = 38, kAttributeSharedPerSm = 81, kFunctionSharedBytes = 8;
+              kAttributeL2Bytes = 38, kAttributeSharedPerSm = 81, kFunctionSharedBytes = 8, kFunctionCarveout = 9, kNoPreference = -1;
 
 }  // namespace
 
@@ -212,6 +212,8 @@ double CudaDevice::run(const KernelCall& kernel) {
   if (function == nullptr) throw BenchError{"no module has a kernel " + kernel.kernel};
   call("cuFuncSetAttribute", driver_->set_attribute, function, kFunctionSharedBytes,
        static_cast<int>(kernel.shared_bytes));
+  call("cuFuncSetAttribute", driver_->set_attribute, function, kFunctionCarveout,
+       kernel.carveout ? static_cast<int>(*kernel.carveout) : kNoPreference);
   // CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END
   std::vector<std::uint8_t> block = kernel.parameters;
   std::size_t size = block.size();

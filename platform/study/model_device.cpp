@@ -76,6 +76,9 @@ double ModelDevice::run(const KernelCall& call) {
   WARPLINE_EXPECT(module != by_kernel_.end(), "there is a kernel of that name");
   const auto kernel = module->second->make_kernel(call.kernel, {call.ctas, 1, 1}, {call.threads, 1, 1},
                                                   call.shared_bytes, call.parameters);
+  LaunchAttributes attributes;
+  attributes.carveout = call.carveout;
+  kernel->set_attributes(attributes);
   if (const std::vector<std::string> refusals = platform_->refusals(kernel->info()); !refusals.empty())
     throw BenchError{refusals.front()};
   const LaunchResult result = platform_->launch(*kernel);

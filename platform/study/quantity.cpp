@@ -90,6 +90,7 @@ double chase(BenchDevice& device, const QuantityArguments& arguments) {
   }
   KernelCall call{"chase_" + given.word("operator", "ca"), 1,
                   static_cast<unsigned>(given.number("threads", 1))};
+  if (arguments.numbers.count("carveout") != 0) call.carveout = static_cast<unsigned>(given.number("carveout", 0));
   call.pointer(at + ring.nodes[0] * node).word(ring.warm).word(ring.steps);
   return told_cycles(device, call, result) / ring.steps;
 }
@@ -363,7 +364,7 @@ const std::vector<Quantity>& quantities() {
   static const std::vector<Quantity> kAll = {
       {"chase",
        "SM cycles of a load in a chain of addresses",
-       {"bytes", "node", "threads"},
+       {"bytes", "node", "threads", "carveout"},
        {"operator"},
        chase},
       {"chase_index", "SM cycles of a step of a chain of indices", {"bytes", "node"}, {}, chase_index},
