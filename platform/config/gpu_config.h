@@ -92,7 +92,7 @@ struct WARPLINE_PUBLIC GpuConfig {
   GpuSwitchParameters gpu_switch;  ///< of the platform, whatever number of GPUs it has
   L1LgParameters l1_lg;
   ReadOnlyCacheParameters texture;
-  ReadOnlyCacheParameters constant;
+  ConstantCacheParameters constant;
   ReadOnlyCacheParameters instruction;
   CrossbarParameters crossbar;
   L2Parameters l2;

@@ -121,14 +121,21 @@ double chase_index(BenchDevice& device, const QuantityArguments& arguments) {
 
 double chase_constant(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
-  const std::uint64_t node = given.number("node", 64),
-                      count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
+  const std::uint64_t node = given.number("node", 64);
+  const std::uint64_t count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
   const Ring ring = ring_of(count, node, device.shape());
-  const auto words = index_ring(ring, node, count * node / 4, 1);
-  device.write_constant("chain", words.data(), words.size() * 4);
+  const std::uint64_t result = device.allocate(256);
+  KernelCall where{"constant_base", 1, 1};
+  device.run(where.pointer(result));
+  std::uint64_t base = 0;
+  device.read(result, &base, sizeof base);
+  std::vector<std::uint64_t> words(count * node / 8);
+  for (std::size_t n = 0; n < ring.nodes.size(); ++n)
+    words[ring.nodes[n] * node / 8] = base + ring.nodes[(n + 1) % ring.nodes.size()] * node;
+  device.write_constant("chain", words.data(), words.size() * 8);
   KernelCall call{"chase_constant", 1, 1};
-  call.word(ring.nodes[0] * node).word(ring.warm).word(ring.steps);
-  return told_cycles(device, call, device.allocate(256)) / ring.steps;
+  call.pointer(base + ring.nodes[0] * node).word(ring.warm).word(ring.steps);
+  return told_cycles(device, call, result) / ring.steps;
 }
 
 double chase_texture(BenchDevice& device, const QuantityArguments& arguments) {

@@ -10,7 +10,9 @@ namespace warpline {
 ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domain,
                              const ReadOnlyCacheParameters& parameters, bool with_data)
     : Component(engine, std::move(name), domain),
-      path_(parameters.geometry, parameters.miss_registers, with_data) {
+      path_(parameters.geometry, parameters.miss_registers, with_data),
+      first_level_(parameters.first_level),
+      next_latency_(parameters.first_level.next_latency) {
   from_sm.perform_by(*this);
 }
 
@@ -51,6 +53,48 @@ bool ReadOnlyCache::accept(Request& r, Request*& fetch) {
   return true;
 }
 
+/// What has passed the first level longest ago, or else what comes from the SM. Returns whether a request has
+/// moved.
+bool ReadOnlyCache::take(Cycle now, Request*& fetch) {
+  if (!passing_.empty() && arrivals_.front() <= now) {
+    Request* const r = passing_.pop();
+    if (!accept(*r, fetch)) {
+      passing_.push_front(r);
+      return false;
+    }
+    arrivals_.pop_front();
+    if (r->command == Command::read) {
+      first_level_.take(*r);
+    } else {
+      --passing_invalidations_;
+    }
+    return true;
+  }
+  if (!from_sm.ready(now)) return false;
+  Request& r = *from_sm.front().request;
+  if (!first_level_.exists()) {
+    if (!accept(r, fetch)) return false;
+    from_sm.pop(now);
+    return true;
+  }
+  // An invalidation keeps its place behind the reads that are on their way, and before those that come.
+  const bool reads = r.command == Command::read;
+  if (reads ? passing_invalidations_ == 0 && first_level_.has(r) : passing_.empty()) {
+    if (!accept(r, fetch)) return false;
+    from_sm.pop(now);
+    if (!reads) return true;
+    counters_.first_level_hits += sector_count(r.sectors);
+    first_level_.take(r);
+    return true;
+  }
+  if (passing_.size() >= kPassingLimit) return false;
+  from_sm.pop(now);
+  passing_.push(&r);
+  passing_invalidations_ += !reads;
+  arrivals_.push_back(domain().after(now, next_latency_));
+  return true;
+}
+
 void ReadOnlyCache::handle_fill(Request& fetched) {
   if (fetched.sectors == 0) {
     engine().pool().release(&fetched);  // a prefetch: nothing comes of it here
@@ -78,9 +122,8 @@ Cycle ReadOnlyCache::tick(Cycle now) {
   // The crossbar is asked before the look-up, so that a miss never waits with its fetch unsent.
   Request* fetch = nullptr;
   fill_patience_.note(served_.size() >= kFillLimit && from_crossbar.ready(now));
-  if (!fill_patience_.exhausted() && served_.size() < kHitLimit && from_sm.ready(now) &&
-      to_crossbar.ready(now) && accept(*from_sm.front().request, fetch)) {
-    from_sm.pop(now);
+  if (!fill_patience_.exhausted() && served_.size() < kHitLimit && (!passing_.empty() || from_sm.ready(now)) &&
+      to_crossbar.ready(now) && take(now, fetch)) {
     if (fetch != nullptr) to_crossbar.send(now, {fetch});
     moved = true;
   }
@@ -91,12 +134,26 @@ Cycle ReadOnlyCache::tick(Cycle now) {
   }
   const bool more =
       !served_.empty() || prefetch_ != nullptr || from_sm.ready(now) || from_crossbar.ready(now);
-  return moved && more ? domain().after(now, 1) : kNever;
+  Cycle next = moved && more ? domain().after(now, 1) : kNever;
+  if (!passing_.empty()) {
+    // Once it is there, only what moves can make room for it.
+    if (arrivals_.front() > now) next = std::min(next, arrivals_.front());
+    if (moved) next = std::min(next, domain().after(now, 1));
+  }
+  return next;
 }
 
 void ReadOnlyCache::perform(Request& r, Cycle& at) {
   r.settled = false;
   Request* fetch = nullptr;
+  if (first_level_.exists() && r.command == Command::read) {
+    if (first_level_.has(r)) {
+      counters_.first_level_hits += sector_count(r.sectors);
+    } else {
+      at = domain().after(at, next_latency_);
+    }
+    first_level_.take(r);
+  }
   while (!accept(r, fetch)) at = std::max(at, engine().wait_below());
   const Cycle sent = at;
   settle(served_, sent);
@@ -112,6 +169,8 @@ void ReadOnlyCache::perform(Request& r, Cycle& at) {
 
 void ReadOnlyCache::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("miss_registers", path_.misses().in_use(), path_.misses().capacity(), "lines being fetched");
+  visitor.gauge("passing", passing_.size(), first_level_.exists() ? kPassingLimit : 0,
+                "reads on their way from the first level");
   visitor.gauge("answers", served_.size(), kUnlimitedGauge, "responses that wait for to_sm");
 }
 
@@ -123,6 +182,7 @@ void ReadOnlyCache::explain(std::vector<Wait>& waits) const {
 void ReadOnlyCache::in_flight(std::vector<InFlight>& rows) const {
   path_.misses().in_flight(rows, this, name(), {to_crossbar.other_side()});
   to_sm.list_waiting(rows, served_.list());
+  list_all(rows, passing_.list(), name(), name() + " first level", "its turn behind the first level", {});
   if (prefetch_ != nullptr)
     rows.emplace_back(*prefetch_, name(), to_crossbar.path(), to_crossbar.room(),
                       std::vector<std::string>{to_crossbar.other_side()});

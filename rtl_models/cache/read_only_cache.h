@@ -1,7 +1,10 @@
 #pragma once
 
+#include <deque>
+
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/cache/fill_patience.h"
+#include "rtl_models/cache/first_level.h"
 #include "rtl_models/cache/read_only_cache_parameters.h"
 #include "rtl_models/cache/read_path.h"
 #include "rtl_models/sim/channel.h"
@@ -12,12 +15,13 @@ namespace warpline {
 struct ReadOnlyCacheCounters {
   std::uint64_t sector_accesses = 0, sector_hits = 0, sector_misses = 0, merged_sectors = 0;
   std::uint64_t fetched_sectors = 0, evictions = 0, invalidations = 0, dead_fills = 0;
-  std::uint64_t prefetch_requests = 0;
+  std::uint64_t prefetch_requests = 0, first_level_hits = 0;
 
   template <class F>
   void visit(F&& f) const {
     f("sector_accesses", sector_accesses, "sectors", "tag look-ups: hits and misses");
     f("sector_hits", sector_hits, "sectors", "found valid");
+    f("first_level_hits", first_level_hits, "sectors", "found in the first level, of a cache that has one");
     f("sector_misses", sector_misses, "sectors", "not found; merges included");
     f("merged_sectors", merged_sectors, "sectors", "misses that joined a fetch under way");
     f("fetched_sectors", fetched_sectors, "sectors", "requested from L2 by misses");
@@ -55,8 +59,11 @@ class ReadOnlyCache : public Component, public LooseTarget {
 
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
-  void restart() override { path_.clear(); }
-  void archive(StateArchive& a) override { a(path_, counters_); }
+  void restart() override {
+    path_.clear();
+    first_level_.clear();
+  }
+  void archive(StateArchive& a) override { a(path_, first_level_, counters_); }
   /// For debuggers, and tests that set up a scene.
   [[nodiscard]] ReadPath& path() { return path_; }
   /// For a debugger, as L1Lg has them. Nothing is ever newer here than in memory.
@@ -68,7 +75,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
     path_.update(address, bytes, count);
   }
   [[nodiscard]] bool busy() const override {
-    return !served_.empty() || prefetch_ != nullptr || path_.misses().in_use() != 0;
+    return !served_.empty() || !passing_.empty() || prefetch_ != nullptr || path_.misses().in_use() != 0;
   }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
@@ -76,21 +83,30 @@ class ReadOnlyCache : public Component, public LooseTarget {
   /// Drops all lines and kills the fills under way (R1).
   void invalidate() {
     path_.invalidate(LineKind::global);
+    first_level_.clear();
     ++counters_.invalidations;
   }
   [[nodiscard]] const ReadOnlyCacheCounters& counters() const { return counters_; }
 
  private:
   bool accept(Request& r, Request*& fetch);
+  bool take(Cycle now, Request*& fetch);
   Request* fetch_for(const Request& r, const ReadOutcome& out);
   void handle_fill(Request& fetched);
 
   ReadPath path_;
+  FirstLevel first_level_;
+  unsigned next_latency_;
+  /// Reads that the first level has not, on their way to the cache, in order; and when they are there.
+  RequestQueue passing_;
+  std::deque<Cycle> arrivals_;
+  unsigned passing_invalidations_ = 0;  ///< among them
   ReadOnlyCacheCounters counters_;
   /// Fills wait when this many answers are queued, and requests when this many are. The limit of requests is
   /// higher, or fills could keep requests out for ever where answers leave slowly.
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
+  static constexpr unsigned kPassingLimit = 16;
   FillPatience fill_patience_;
   RequestQueue served_;
   Request* prefetch_ = nullptr;  ///< to be sent after the fetch that it goes with

@@ -55,14 +55,14 @@ extern "C" __global__ void chase_shared(unsigned bytes, unsigned stride, unsigne
   FOLLOW(asm volatile("ld.shared.u32 %0, [%0];" : "+r"(at)))
 }
 
-// Constant memory, of which the host lays the chain: offsets in the bank.
-__constant__ unsigned chain[16384];
-extern "C" __global__ void chase_constant(unsigned start, unsigned warm, unsigned steps, u64* result) {
-  unsigned at = start;
-  const char* const base = (const char*)chain;
-  u64 from;
-  asm("cvta.to.const.u64 %0, %1;" : "=l"(from) : "l"(base));
-  FOLLOW(asm volatile("{ .reg .u64 p; cvt.u64.u32 p, %0; add.u64 p, p, %1; ld.const.u32 %0, [p]; }" : "+r"(at) : "l"(from)))
+// Constant memory, of which the host lays the chain: addresses in its own space, once it knows where that begins.
+__constant__ u64 chain[8192];
+extern "C" __global__ void constant_base(u64* result) {
+  asm volatile("cvta.to.const.u64 %0, %1;" : "=l"(result[0]) : "l"((const char*)chain));
+}
+extern "C" __global__ void chase_constant(u64 start, unsigned warm, unsigned steps, u64* result) {
+  u64 at = start;
+  FOLLOW(asm volatile("ld.const.u64 %0, [%0];" : "+l"(at)))
 }
 
 // A texture of 32-bit words, by tex1Dfetch.
