@@ -874,7 +874,7 @@ Status Machine::prepare(const GridRequest& request, unsigned device, Grid& grid)
   grid.life = request.function->library->life;
   grid.entry = grid.module->entry(request.function->name);
   grid.shape = request.shape;
-  grid.shape.carveout = carveout_of(*request.function);
+  if (!grid.shape.carveout) grid.shape.carveout = carveout_of(*request.function);
   grid.device = device;
   if (grid.entry == nullptr) return Status::invalid_device_function;
   if (!grid.entry->refused.empty()) {

@@ -18,13 +18,19 @@ std::string last_text(const CacheGeometry& g) {
                      g.ways_for_last() == g.ways ? "" : ", and all but one of a set");
 }
 
+/// Which line of a class goes.
+std::string who_goes(const CacheGeometry& g) {
+  if (g.replacement == "random") return "any of them goes";
+  return g.replacement == "lru" ? "the least recently used goes" : "one goes that was not used of late";
+}
+
 template <class Eviction>
 std::string class_of(Eviction eviction, const CacheGeometry& g) {
   switch (eviction) {
     case Eviction::first: return "evict_first: the next one to go";
     case Eviction::last: return last_text(g);
     case Eviction::unchanged: return "as it was; where it is new, evict_normal";
-    default: return "evict_normal: the least recently used goes";
+    default: return "evict_normal: " + who_goes(g);
   }
 }
 

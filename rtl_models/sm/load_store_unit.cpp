@@ -200,20 +200,29 @@ Reader LoadStoreUnit::reader_of(const LsuEntry& e) const {
   return op.is_noncoherent && !e.resolved.exact() ? Reader::noncoherent : Reader::load;
 }
 
-/// In timed runs, where one request is made in a cycle at most, its number is the cycle.
+/// Numbers a request that is not the first in its cycle. With several ports to L1 as many may be: what counts
+/// them lies above what tells the cycle. Loosely timed, more are made while no time passes.
+void LoadStoreUnit::number_further(Request& r) {
+  constexpr unsigned kCounted = 58;
+  if (++same_number_ >= parameters_.l1_ports) {
+    ++last_number_;
+    same_number_ = 0;
+  }
+  r.made_by(sm_, last_number_);
+  r.id |= std::uint64_t{same_number_} << kCounted;
+}
+
+/// In timed runs the number of a request is the cycle, where one is made in a cycle at most.
 Request* LoadStoreUnit::new_request(Cycle now, unsigned slot, unsigned token) {
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;
-  // With several ports to L1 as many are: what counts them lies above what tells the cycle.
-  constexpr unsigned kCounted = 58;
-  if (now <= last_number_ && same_number_ + 1 < parameters_.l1_ports) {
-    ++same_number_;
-  } else {
-    last_number_ = std::max(now, last_number_ + 1);
+  if (now > last_number_) {
+    last_number_ = now;
     same_number_ = 0;
+    r->made_by(sm_, now);
+  } else {
+    number_further(*r);
   }
-  r->made_by(sm_, last_number_);
-  r->id |= std::uint64_t{same_number_} << kCounted;
   r->warp = static_cast<std::uint16_t>(slot);
   r->token = static_cast<std::uint16_t>(token);
   return r;

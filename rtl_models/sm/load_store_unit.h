@@ -293,6 +293,7 @@ class LoadStoreUnit {
   void keep_fault(Cycle now, const Fault& fault, const LsuEntry& e);
   [[nodiscard]] SmCache cache_for(const LsuEntry& e) const;
   [[nodiscard]] Request* new_request(Cycle now, unsigned slot, unsigned token);
+  void number_further(Request& r);
   [[nodiscard]] Request* new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token);
   [[nodiscard]] LaneResults results_of(LsuEntry& e) {
     return {e.access, shared_, e.shared_base, e.texels.get()};

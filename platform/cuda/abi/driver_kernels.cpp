@@ -73,7 +73,8 @@ Status apply(const LaunchConfig& config, GridShape& shape) {
     kProgrammatic = 6,
     kEvent = 7,
     kCompletionEvent = 12,
-    kUpdatable = 13
+    kUpdatable = 13,
+    kPreferredCarveout = 14
   };
   constexpr int kLast = 16;
   if (config.attribute_count != 0 && config.attributes == nullptr) return Status::invalid_value;
@@ -92,6 +93,9 @@ Status apply(const LaunchConfig& config, GridShape& shape) {
       case kCompletionEvent:
         return refuse("events that a kernel records while it runs (attributes 7 and 12) are not modelled");
       case kUpdatable: return refuse("kernels that update graphs (attribute 13) are not modelled");
+      case kPreferredCarveout:
+        if (words[0] <= 100) shape.carveout = words[0];
+        break;
       default:
         // Others are hints, which change no result: priorities, policies of caches and of scheduling.
         if (a.id < 0 || a.id > kLast) return Status::invalid_value;

@@ -134,7 +134,14 @@ int cudaLaunchCooperativeKernel(const void* kernel, AbiDim3 grid, AbiDim3 block,
 
 /// What attributes of a launch say; false: one of them says what is not modelled.
 bool take_attributes(const LaunchAttribute* attributes, std::size_t count, GridShape& shape) {
-  enum : int { kCooperative = 2, kCluster = 4, kProgrammatic = 6, kProgrammaticEvent = 7, kLaunchEvent = 12 };
+  enum : int {
+    kCooperative = 2,
+    kCluster = 4,
+    kProgrammatic = 6,
+    kProgrammaticEvent = 7,
+    kLaunchEvent = 12,
+    kCarveout = 14
+  };
   for (std::size_t n = 0; n < count; ++n) {
     const LaunchAttribute& a = attributes[n];
     std::uint32_t words[3];
@@ -145,6 +152,9 @@ bool take_attributes(const LaunchAttribute* attributes, std::size_t count, GridS
       case kProgrammatic: shape.dependent = words[0] != 0; break;
       case kProgrammaticEvent:
       case kLaunchEvent: return false;
+      case kCarveout:
+        if (words[0] <= 100) shape.carveout = words[0];
+        break;
       default: break;  // hints
     }
   }

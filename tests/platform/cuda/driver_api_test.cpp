@@ -18,6 +18,7 @@
 #include "platform/cuda/fat_binary_source.h"
 #include "platform/cuda/jit_options.h"
 #include "platform/cuda/occupancy.h"
+#include "platform/cuda/operation.h"
 #include "platform/cuda/status.h"
 #include "platform/cuda/virtual_memory.h"
 #include "rtl_models/bulk_copy/tensor_map.h"
@@ -244,6 +245,32 @@ TEST_F(DriverApi, VariablesOfModulesHaveAddresses) {
   void* parameters[] = {&out, &add, &by};
   EXPECT_EQ(launch(function, 2, parameters, nullptr), Status::success);
   EXPECT_EQ(words(out, 2)[1], 5U);
+}
+
+TEST_F(DriverApi, AKernelKeepsWhatItPrefersOfTheStorageOfL1) {
+  constexpr int kCarveout = 9;
+  begin();
+  void* function = nullptr;
+  ASSERT_EQ(call("cuModuleGetFunction", &function, module(), "scale"), Status::success);
+  int value = 0;
+  const auto get = [&] {
+    EXPECT_EQ(call("cuFuncGetAttribute", &value, kCarveout, function), Status::success);
+    return value;
+  };
+  EXPECT_EQ(get(), -1) << "as the driver likes";
+  EXPECT_EQ(call("cuFuncSetAttribute", function, kCarveout, 40), Status::success);
+  EXPECT_EQ(get(), 40);
+  EXPECT_EQ(call("cuFuncSetAttribute", function, kCarveout, 101), Status::invalid_value);
+  EXPECT_EQ(call("cuFuncSetAttribute", function, kCarveout, -2), Status::invalid_value);
+  EXPECT_EQ(get(), 40);
+  EXPECT_EQ(call("cuFuncSetAttribute", function, kCarveout, -1), Status::success);
+  EXPECT_EQ(get(), -1);
+  EXPECT_EQ(call("cuFuncSetCacheConfig", function, 2), Status::success);
+  EXPECT_EQ(call("cuFuncSetCacheConfig", function, 4), Status::invalid_value);
+  EXPECT_EQ(carveout_of_preference(0), std::nullopt);
+  EXPECT_EQ(carveout_of_preference(1), 100U);
+  EXPECT_EQ(carveout_of_preference(2), 0U);
+  EXPECT_EQ(carveout_of_preference(3), 50U);
 }
 
 TEST_F(DriverApi, WhatCannotBeLoadedSaysWhyInTheProgramsLog) {

@@ -168,6 +168,15 @@ TEST(Explanation, FollowsThePreset) {
   gpu.l1_lg.poison_last_use = true;
   EXPECT_NE(l1(use).find("pattern"), std::string::npos);
 
+  MemOp noncoherent = weak_load();
+  noncoherent.is_noncoherent = true;
+  EXPECT_NE(at(explain(noncoherent, gpu), "texture/.nc").find("may be stale"), std::string::npos);
+  gpu.sm.unified_l1 = true;
+  EXPECT_EQ(at(explain(noncoherent, gpu), "texture/.nc"), "");
+  EXPECT_NE(l1(noncoherent).find("the least recently used goes"), std::string::npos);
+  gpu.l1_lg.geometry.replacement = "random";
+  EXPECT_NE(l1(noncoherent).find("any of them goes"), std::string::npos);
+
   gpu.l2.slices = 80;
   gpu.l2.geometry = {256, 16, 75};
   EXPECT_NE(at(explain(weak_load(), gpu), "L2").find("40960 KiB, 80 slices of 256 sets"), std::string::npos);
