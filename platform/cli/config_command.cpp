@@ -27,12 +27,28 @@ int list_presets() {
   return kDone;
 }
 
+/// The text of a preset, with what the standard of its DRAM gives below the line that names it.
+std::string shown_preset(const std::string& text, const GpuConfig& config) {
+  const std::size_t table = text.find("\n[dram]");
+  if (config.dram.standard == "custom" || table == std::string::npos) return text;
+  const std::string set = text.substr(table, text.find("\n[", table + 1) - table);
+  const std::size_t named = set.find("\nstandard = ");
+  if (named == std::string::npos) return text;
+  std::string given =
+      fmt::format("# {} gives at {} MHz, unless they are set:\n", config.dram.standard, config.clocks.dram);
+  for (const ConfigEntry& e : config_entries(config))
+    if (e.table == "dram" && set.find("\n" + e.name + " = ") == std::string::npos)
+      given += fmt::format("#   {} = {}  # {}\n", e.name, e.value, e.meaning);
+  const std::size_t below = table + set.find('\n', named + 1) + 1;
+  return text.substr(0, below) + given + text.substr(below);
+}
+
 /// A preset with its comments, or any GPU, changed by --set, with all its keys.
 int show(const GpuChoice& gpu) {
   const auto loaded = gpu.load();
   if (!loaded.ok()) return bad_input(loaded.faults());
   const std::string text = gpu.sets.empty() ? preset_text(gpu.name) : std::string{};
-  print_result(text.empty() ? to_toml(loaded.value()) : text);
+  print_result(text.empty() ? to_toml(loaded.value()) : shown_preset(text, loaded.value()));
   return kDone;
 }
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <list>
+#include <string_view>
+#include <type_traits>
 
 #include "platform/config/config_binder.h"
+#include "platform/config/dram_standard.h"
 #include "platform/config/gpu_loader.h"
 #include "platform/config/preset_texts.h"
 #include "rtl_models/base/contract.h"
@@ -76,6 +79,7 @@ class Loader {
     for (const ParameterSetting& setting : settings) change(setting);
     // Devices take the place of the plain memory that a preset has; not of what somebody has asked for.
     if (config_.pcie_system.peers != 0 && origins_["peer_bytes"].document == preset_) config_.peer_bytes = 0;
+    for (const Problem& p : follow_dram_standard(config_)) faults_.push_back(located(p));
     if (faults_.empty())
       for (const Problem& p : config_.problems()) faults_.push_back(located(p));
     if (!faults_.empty()) return std::move(faults_);
@@ -83,7 +87,11 @@ class Loader {
   }
 
   /// What there is before finish().
-  [[nodiscard]] const GpuConfig& config() const { return config_; }
+  [[nodiscard]] GpuConfig config() {
+    GpuConfig config = config_;
+    if (follow_dram_standard(config).empty()) return config;
+    return config_;
+  }
   [[nodiscard]] std::map<std::string, SetBy> set_by() const {
     std::map<std::string, SetBy> all;
     for (const auto& [path, origin] : origins_)
@@ -105,6 +113,37 @@ class Loader {
     }
     if (parsed.value().root().members.empty()) return malformed(setting);
     bind(keep(std::move(parsed), setting.origin));
+  }
+
+  /// Gives the keys of [dram] the values of the standard, but those that were set with its name or later.
+  Problems follow_dram_standard(GpuConfig& config) {
+    DramParameters given = config.dram;
+    const auto named = origins_.find("dram.standard");
+    if (given.standard == "custom" || named == origins_.end()) return {};
+    const auto is_set = [&](const std::string& key) {
+      const auto set = origins_.find("dram." + key);
+      return set != origins_.end() && age(set->second.document) >= age(named->second.document);
+    };
+    if (!is_set("bus_bits")) given.bus_bits = 0;
+    Problems problems = set_by_dram_standard(given, config.clocks.dram, "gpu.dram");
+    const std::vector<std::string> keys = dram_standard_keys();
+    config.dram.visit([&](const char* name, auto& field, const char*) {
+      if (std::find(keys.begin(), keys.end(), name) == keys.end() || is_set(name)) return;
+      given.visit([&](const char* of, auto& value, const char*) {
+        if constexpr (std::is_same_v<decltype(value), decltype(field)>)
+          if (std::string_view(of) == name) field = value;
+      });
+    });
+    return problems;
+  }
+  /// How many documents were read before this one.
+  [[nodiscard]] std::size_t age(const Document* document) const {
+    std::size_t n = 0;
+    for (const Document& d : documents_) {
+      if (&d == document) break;
+      ++n;
+    }
+    return n;
   }
 
   const Document& keep(Result<Document> parsed, ParameterOrigin layer) {

@@ -10,5 +10,7 @@ struct PresetText {
   const char* text;
 };
 extern const std::array<PresetText, 4> kPresetTexts;  ///< mini, v100, a100, h100
+/// The memories in dram/, as well.
+extern const std::array<PresetText, 5> kDramStandardTexts;
 
 }  // namespace warpline
