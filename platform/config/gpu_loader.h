@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "platform/config/gpu_config.h"
-#include "platform/config/key_source.h"
 #include "platform/config/parameter_broker.h"
 
 namespace warpline {
@@ -21,7 +20,6 @@ struct ParameterSetting {
 struct SetBy {
   ParameterOrigin origin = ParameterOrigin::built_in;
   std::string who;  ///< a file, "--set", a preset value
-  KeySource source{};
 };
 
 /// A configuration, and where it comes from.

@@ -4,8 +4,11 @@
 #include <filesystem>
 #include <list>
 #include <set>
+#include <string_view>
+#include <type_traits>
 
 #include "platform/config/config_binder.h"
+#include "platform/config/dram_standard.h"
 #include "platform/config/gpu_loader.h"
 #include "platform/config/preset_texts.h"
 #include "rtl_models/base/contract.h"
@@ -32,13 +35,13 @@ class Loader {
   void preset(const std::string& name) {
     Result<Document> parsed = Document::parse(name + ".toml (built in)", preset_text(name));
     WARPLINE_EXPECT(parsed.ok(), "built-in presets parse");
-    const Document& document = keep(std::move(parsed), ParameterOrigin::built_in);
-    presets_.insert(&document);
-    if (const Member* base = document.root().find("base"); base != nullptr) {
+    if (const Member* base = parsed.value().root().find("base"); base != nullptr) {
       preset(base->value.text);
       for (auto& [key, origin] : origins_)
         if (origin.source.as.empty()) origin.source.as = base->value.text;
     }
+    const Document& document = keep(std::move(parsed), ParameterOrigin::built_in);
+    presets_.insert(&document);
     config_.name = name;
     bind(document, {"base"});
   }
@@ -86,6 +89,7 @@ class Loader {
     // Devices take the place of the plain memory that a preset has; not of what somebody has asked for.
     if (config_.pcie_system.peers != 0 && presets_.count(origins_["peer_bytes"].document) != 0)
       config_.peer_bytes = 0;
+    for (const Problem& p : follow_dram_standard(config_)) faults_.push_back(located(p));
     if (faults_.empty())
       for (const Problem& p : config_.problems()) faults_.push_back(located(p));
     if (!faults_.empty()) return std::move(faults_);
@@ -93,12 +97,24 @@ class Loader {
   }
 
   /// What there is before finish().
-  [[nodiscard]] const GpuConfig& config() const { return config_; }
+  [[nodiscard]] GpuConfig config() {
+    GpuConfig config = config_;
+    if (follow_dram_standard(config).empty()) return config;
+    return config_;
+  }
   [[nodiscard]] std::map<std::string, SetBy> set_by() const {
     std::map<std::string, SetBy> all;
     for (const auto& [path, origin] : origins_)
-      if (origin.document != nullptr)
-        all[path] = {layers_.at(origin.document), origin.document->file(), origin.source};
+      if (origin.document != nullptr) all[path] = {layers_.at(origin.document), origin.document->file()};
+    return all;
+  }
+
+  /// What is said of where values come from.
+  [[nodiscard]] KeySources sources() const {
+    KeySources all;
+    for (const auto& [key, origin] : origins_)
+      if (origin.document != nullptr && origin.source.kind != KeySource::Kind::none) all[key] = origin.source;
+    for (const auto& [key, source] : of_standard_) all[key] = source;
     return all;
   }
 
@@ -116,6 +132,41 @@ class Loader {
     }
     if (parsed.value().root().members.empty()) return malformed(setting);
     bind(keep(std::move(parsed), setting.origin));
+  }
+
+  /// Gives the keys of [dram] the values of the standard, but those that were set with its name or later.
+  Problems follow_dram_standard(GpuConfig& config) {
+    DramParameters given = config.dram;
+    const auto named = origins_.find("dram.standard");
+    if (given.standard == "custom" || named == origins_.end()) return {};
+    const auto is_set = [&](const std::string& key) {
+      const auto set = origins_.find("dram." + key);
+      return set != origins_.end() && age(set->second.document) >= age(named->second.document);
+    };
+    if (!is_set("bus_bits")) given.bus_bits = 0;
+    Problems problems = set_by_dram_standard(given, config.clocks.dram, "gpu.dram");
+    const std::vector<std::string> keys = dram_standard_keys();
+    config.dram.visit([&](const char* name, auto& field, const char*) {
+      if (std::find(keys.begin(), keys.end(), name) == keys.end() || is_set(name)) return;
+      of_standard_["dram." + std::string(name)] = {
+          KeySource::Kind::document,
+          given.standard + " at " + std::to_string(config.clocks.dram) + " MHz (platform/config/dram)",
+          {}};
+      given.visit([&](const char* of, auto& value, const char*) {
+        if constexpr (std::is_same_v<decltype(value), decltype(field)>)
+          if (std::string_view(of) == name) field = value;
+      });
+    });
+    return problems;
+  }
+  /// How many documents were read before this one.
+  [[nodiscard]] std::size_t age(const Document* document) const {
+    std::size_t n = 0;
+    for (const Document& d : documents_) {
+      if (&d == document) break;
+      ++n;
+    }
+    return n;
   }
 
   const Document& keep(Result<Document> parsed, ParameterOrigin layer) {
@@ -145,6 +196,7 @@ class Loader {
   std::list<Document> documents_;
   std::map<const Document*, ParameterOrigin> layers_;
   std::set<const Document*> presets_;  ///< of the documents
+  KeySources of_standard_;             ///< of keys that the standard of DRAM has given
   KeyOrigins origins_;
   Diagnostics faults_;
 };
@@ -186,10 +238,7 @@ Result<TracedGpu> trace_gpu(const std::string& name_or_path, const std::vector<s
   loader.load(name_or_path, nullptr);
   Result<GpuConfig> config = loader.finish(settings_of(settings));
   if (!config.ok()) return config.faults();
-  TracedGpu traced{std::move(config.value()), {}};
-  for (const auto& [key, by] : loader.set_by())
-    if (by.source.kind != KeySource::Kind::none) traced.sources[key] = by.source;
-  return traced;
+  return TracedGpu{std::move(config.value()), loader.sources()};
 }
 
 Result<GpuConfig> load_gpu(const std::string& name_or_path, const std::vector<std::string>& settings,

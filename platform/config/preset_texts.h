@@ -11,5 +11,7 @@ struct PresetText {
 };
 /// The default, `mini`, first.
 [[nodiscard]] const std::vector<PresetText>& preset_texts();
+/// The memories in dram/, as well.
+[[nodiscard]] const std::vector<PresetText>& dram_standard_texts();
 
 }  // namespace warpline

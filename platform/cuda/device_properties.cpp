@@ -6,6 +6,13 @@
 namespace warpline::cuda {
 namespace {
 
+constexpr unsigned kSectorBits = 256;
+
+/// Transfers of a data pin in a cycle of the DRAM clock; properties tell a clock of two.
+unsigned dram_transfers(const DramParameters& p) {
+  return p.bus_bits == 0 ? 2 : std::max(1U, kSectorBits / (p.sector_cycles * p.bus_bits));
+}
+
 /// Of the product that the configuration stands for; of none, the newest that is modelled.
 int capability(const GpuConfig& c) {
   return c.compute_capability == 0 ? 90 : static_cast<int>(c.compute_capability);
@@ -61,10 +68,9 @@ std::optional<int> device_attribute(const GpuConfig& c, int attribute) {
     case 33: return 1;  // PCI bus
     case 34:
     case 35: return 0;
-    case 36: return static_cast<int>(c.clocks.dram) * 1000;  // kHz
+    case 36: return static_cast<int>(std::uint64_t{c.clocks.dram} * 500 * dram_transfers(c.dram));  // kHz
     case 37:
-      return static_cast<int>(c.dram.channels * 32 * 8 /
-                              std::max(1U, 2 * c.dram.sector_cycles));  // bits, at two bits a cycle
+      return static_cast<int>(c.dram.channels * kSectorBits / c.dram.sector_cycles / dram_transfers(c.dram));
     case 38: return l2_bytes(c);
     case 39: return static_cast<int>(c.sm.warp_slots * kWarpLanes);
     case 40: return 2;  // copy engines

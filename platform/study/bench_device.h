@@ -13,7 +13,8 @@ struct KernelCall {
   unsigned ctas = 1;
   unsigned threads = 1;       ///< per CTA
   unsigned shared_bytes = 0;  ///< dynamic, per CTA
-  std::optional<unsigned> carveout{};  ///< percent of the most that shared memory is to have; nothing: the driver's choice
+  std::optional<unsigned>
+      carveout{};  ///< percent of the most that shared memory is to have; nothing: the driver's choice
   std::vector<std::uint8_t> parameters{};
 
   /// Adds a parameter of `bytes` bytes, at its natural alignment. Returns itself.

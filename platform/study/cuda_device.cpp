@@ -12,7 +12,8 @@ namespace {
 
 // The driver API's types and numbers that are needed here (CUDA Driver API reference).
 constexpr int kAttributeClockKhz = 13, kAttributeSms = 16, kAttributeThreadsPerSm = 39,
-              kAttributeL2Bytes = 38, kAttributeSharedPerSm = 81, kFunctionSharedBytes = 8, kFunctionCarveout = 9, kNoPreference = -1;
+              kAttributeL2Bytes = 38, kAttributeSharedPerSm = 81, kFunctionSharedBytes = 8,
+              kFunctionCarveout = 9, kNoPreference = -1;
 
 }  // namespace
 

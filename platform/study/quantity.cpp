@@ -90,7 +90,8 @@ double chase(BenchDevice& device, const QuantityArguments& arguments) {
   }
   KernelCall call{"chase_" + given.word("operator", "ca"), 1,
                   static_cast<unsigned>(given.number("threads", 1))};
-  if (arguments.numbers.count("carveout") != 0) call.carveout = static_cast<unsigned>(given.number("carveout", 0));
+  if (arguments.numbers.count("carveout") != 0)
+    call.carveout = static_cast<unsigned>(given.number("carveout", 0));
   call.pointer(at + ring.nodes[0] * node).word(ring.warm).word(ring.steps);
   return told_cycles(device, call, result) / ring.steps;
 }

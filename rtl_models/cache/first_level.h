@@ -29,9 +29,12 @@ struct WARPLINE_PUBLIC FirstLevelParameters {
   }
   template <class F>
   void visit(F&& f) {
-    f("bytes", bytes, "size of the first level, fully associative, of which the least recently used block makes room; 0: there is none");
+    f("bytes", bytes,
+      "size of the first level, fully associative, of which the least recently used block makes room; 0: "
+      "there is none");
     f("block_bytes", block_bytes, "bytes of a block of it, which is fetched whole");
-    f("next_latency", next_latency, "by which a look-up takes longer that goes on to the level behind it, SM cycles");
+    f("next_latency", next_latency,
+      "by which a look-up takes longer that goes on to the level behind it, SM cycles");
   }
 };
 

@@ -122,8 +122,8 @@ Cycle ReadOnlyCache::tick(Cycle now) {
   // The crossbar is asked before the look-up, so that a miss never waits with its fetch unsent.
   Request* fetch = nullptr;
   fill_patience_.note(served_.size() >= kFillLimit && from_crossbar.ready(now));
-  if (!fill_patience_.exhausted() && served_.size() < kHitLimit && (!passing_.empty() || from_sm.ready(now)) &&
-      to_crossbar.ready(now) && take(now, fetch)) {
+  if (!fill_patience_.exhausted() && served_.size() < kHitLimit &&
+      (!passing_.empty() || from_sm.ready(now)) && to_crossbar.ready(now) && take(now, fetch)) {
     if (fetch != nullptr) to_crossbar.send(now, {fetch});
     moved = true;
   }

@@ -1,6 +1,7 @@
 #include "rtl_models/dram/dram_channel.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "rtl_models/sim/gauge_visitor.h"
 
@@ -41,7 +42,12 @@ Cycle DramChannel::tick(Cycle now) {
     held_[controller_.accept(t, r->line, sectors, r->command == Command::write)] = {r, port};
   }
   DramController::Burst burst;
-  if (controller_.issue(t, burst)) moving_.push_back({held_[burst.entry], burst.end});
+  if (controller_.issue(t, burst)) {
+    // Behind all that moves no later: sectors of bank groups take turns.
+    auto at = moving_.end();
+    while (at != moving_.begin() && std::prev(at)->end > burst.end) --at;
+    moving_.insert(at, {held_[burst.entry], burst.end});
+  }
   std::uint64_t next = controller_.next(t);
   if (!moving_.empty()) next = std::min(next, moving_.front().end);
   if (can_take()) next = t + 1;

@@ -18,9 +18,10 @@ namespace warpline {
 /// write when its data was taken; both hold the data bus sectors * sector_cycles cycles. A request
 /// is under way until its answer is sent. Takes reads and writes of at least one sector.
 ///
-/// From the pop on an idle channel to the response, in DRAM cycles: column + sectors *
-/// sector_cycles if the row is open; activate more if the bank has none open; precharge more
-/// still if it has another one open.
+/// From the pop on an idle channel to the response of a read, in DRAM cycles: column + sectors *
+/// sector_cycles if the row is open, and (sectors - 1) * (sector_step() - sector_cycles) more where column
+/// commands have to keep a greater distance; activate more if the bank has none open; precharge more still if
+/// it has another one open.
 class DramChannel final : public Component, public LooseTarget {
  public:
   DramChannel(Engine& engine, std::string name, ClockDomain domain, const DramParameters& parameters,
@@ -67,7 +68,7 @@ class DramChannel final : public Component, public LooseTarget {
   DramController controller_;
   TargetPorts ports_;
   std::vector<Held> held_;     ///< by entry of the controller
-  std::deque<Moving> moving_;  ///< on the data bus or about to be, in its order
+  std::deque<Moving> moving_;  ///< on the data bus or about to be, in the order in which they are done
 };
 
 }  // namespace warpline

@@ -13,8 +13,12 @@ DramController::DramController(const DramParameters& parameters)
       row_policy_(make_dram_row_policy(parameters)),
       refresh_(make_dram_refresh(parameters)),
       banks_(parameters.banks),
+      bus_(parameters),
+      activates_(parameters),
+      group_(parameters.banks),
       refresh_due_(refresh_->next_due(0)) {
   openings_.reserve(parameters.banks);
+  for (std::uint32_t b = 0; b < parameters.banks; ++b) group_[b] = b % parameters.bank_groups;
   for (std::uint32_t i = 0; i < parameters.queue; ++i) queue_.push(free_, i);
 }
 
@@ -29,9 +33,10 @@ std::uint32_t DramController::accept(std::uint64_t t, PhysicalAddress line, unsi
   r.number = came_++;
   r.sectors = sectors;
   r.is_write = is_write;
+  r.group = group_[r.place.bank];
   Bank& bank = banks_[r.place.bank];
   if (bank.ready == 0) close_unused(t, r.place.bank);
-  if (core_.is_open(r.place) &&
+  if (core_.is_open(r.place) && !bank.refresh_owed &&
       (bank.waiting.empty() || scheduler_->may_pass(t - queue_[bank.waiting.head].came))) {
     ++counters_.row_hits;
     ++bank.ready;
@@ -53,9 +58,7 @@ void DramController::count(RowOutcome outcome) {
 
 /// Sectors go over the data bus.
 void DramController::move(bool is_write, unsigned sectors) {
-  if (bus_used_ && is_write != bus_writes_) ++counters_.turnarounds;
-  bus_used_ = true;
-  bus_writes_ = is_write;
+  if (bus_.used() && is_write != bus_.writes()) ++counters_.turnarounds;
   ++(is_write ? counters_.writes : counters_.reads);
   (is_write ? counters_.bytes_written : counters_.bytes_read) += std::uint64_t{kSectorBytes} * sectors;
   counters_.busy_cycles += core_.bus_cycles(sectors);
@@ -69,16 +72,17 @@ std::uint64_t DramController::serve_alone(std::uint64_t t, PhysicalAddress line,
   const RowOutcome outcome = core_.open(place);
   count(outcome);
   move(is_write, sectors);
-  return std::max(t, refresh_until_) - t + core_.row_cycles(outcome) + core_.parameters().column +
-         core_.bus_cycles(sectors);
+  bus_.turn_to(is_write);
+  return std::max({t, refresh_until_, banks_[place.bank].refresh_until}) - t + core_.row_cycles(outcome) +
+         core_.parameters().column_latency(is_write) + core_.burst_cycles(sectors);
 }
 
 void DramController::restart() {
   WARPLINE_EXPECT(held_ == 0, "a channel restarts at rest");
   core_.close_all();
-  for (Bank& bank : banks_) bank.column_at = bank.free_from = 0;
-  bus_free_ = 0;
-  bus_used_ = bus_writes_ = false;
+  for (Bank& bank : banks_) bank.column_at = bank.free_from = bank.may_close = bank.refresh_until = 0;
+  bus_.restart();
+  activates_.restart();
 }
 
 void DramController::open_row(std::uint64_t t, std::uint32_t number) {
@@ -95,7 +99,31 @@ void DramController::open_row(std::uint64_t t, std::uint32_t number) {
     if (goes_along && bank.ready++ != 0) ++counters_.row_hits;
   }
   bank.waiting = left;
-  open_at(std::max(t, bank.free_from) + core_.row_cycles(outcome), number);
+  if (const std::uint64_t until = std::max(refresh_until_, bank.refresh_until); until > t) {
+    bank.refresh_waited += until - t;
+    bank.waited = true;
+  }
+  const bool closes = outcome == RowOutcome::conflict;
+  activate(std::max(t, bank.free_from) + (closes ? core_.parameters().precharge : 0), number);
+}
+
+void DramController::activate(std::uint64_t from, std::uint32_t number) {
+  if (!activates_.matter()) return open_at(from + core_.parameters().activate, number);
+  banks_[number].column_at = kNone;
+  activates_.want(from, number);
+}
+
+void DramController::give_activates(std::uint64_t t) {
+  while (activates_.next() <= t) {
+    const DramActivates::Activate given = activates_.give();
+    Bank& bank = banks_[given.bank];
+    bank.activate_waited = given.waited;
+    bank.window_waited = given.waited_window;
+    bank.waited |= given.waited != 0;
+    if (core_.parameters().row_active != 0)
+      bank.may_close = bank.free_from = given.at + core_.parameters().row_active;
+    open_at(given.at + core_.parameters().activate, given.bank);
+  }
 }
 
 void DramController::open_at(std::uint64_t column_at, std::uint32_t number) {
@@ -106,14 +134,39 @@ void DramController::open_at(std::uint64_t column_at, std::uint32_t number) {
   openings_.insert(std::lower_bound(openings_.begin(), openings_.end(), opening, later), opening);
 }
 
-/// Of several that are due, as after a long rest, the last one counts.
+/// Of several refreshes of all banks that are due, as after a long rest, the last one counts; of one bank the
+/// last two, as the first of them closes its row.
 void DramController::refresh(std::uint64_t t) {
   std::uint64_t due = refresh_due_;
-  while ((refresh_due_ = refresh_->next_due(due)) <= t) due = refresh_due_;
-  refresh_until_ =
-      std::max(due, bus_free_) + core_.parameters().precharge + core_.parameters().refresh_cycles;
+  const bool all = refresh_->bank(due) == DramRefresh::kAllBanks;
+  const std::uint64_t interval = core_.parameters().refresh_interval;
+  if (!all && t - due > 2 * interval) due = refresh_->next_due(t - 2 * interval);
+  for (;; due = refresh_due_) {
+    refresh_due_ = refresh_->next_due(due);
+    const bool last = refresh_due_ > t;
+    if (!all) {
+      const std::uint32_t number = refresh_->bank(due);
+      if (banks_[number].ready == 0) {
+        refresh_bank(due, number);
+      } else {
+        banks_[number].refresh_owed = true;
+      }
+    } else if (last) {
+      refresh_all(due);
+    }
+    if (last) return;
+  }
+}
+
+void DramController::refresh_all(std::uint64_t due) {
+  const DramParameters& p = core_.parameters();
+  if (due != 0) give_activates(due - 1);
+  std::uint64_t from = std::max(due, bus_.data_until());
+  for (const Bank& bank : banks_) from = std::max(from, bank.may_close);
+  refresh_until_ = from + p.precharge + p.refresh_cycles;
   core_.close_all();
   openings_.clear();
+  activates_.forget();
   const std::vector<std::uint32_t> ready = scheduler_->ready();
   scheduler_->clear();
   ready_ = 0;
@@ -121,9 +174,32 @@ void DramController::refresh(std::uint64_t t) {
   for (std::uint32_t number = 0; number < banks_.size(); ++number) {
     Bank& bank = banks_[number];
     bank.free_from = refresh_until_;
-    if (bank.ready != 0)
-      open_at(refresh_until_ + core_.row_cycles(core_.open(queue_[bank.opening.head].place)), number);
+    if (bank.ready == 0) continue;
+    core_.open(queue_[bank.opening.head].place);
+    bank.refresh_waited += refresh_until_ - due;
+    bank.waited = bank.reopened = true;
+    activate(refresh_until_, number);
   }
+}
+
+/// Pre: no request is ready in that bank.
+void DramController::refresh_bank(std::uint64_t t, std::uint32_t number) {
+  close_unused(t, number);
+  const DramParameters& p = core_.parameters();
+  Bank& bank = banks_[number];
+  const std::uint64_t from = std::max(t, bank.free_from) + (core_.has_open_row(number) ? p.precharge : 0);
+  core_.close(number);
+  bank.refresh_owed = false;
+  bank.refresh_until = bank.free_from = from + p.refresh_bank_cycles;
+}
+
+void DramController::count_waits(Bank& bank) {
+  counters_.activate_wait_cycles += bank.activate_waited;
+  counters_.activate_window_cycles += bank.window_waited;
+  counters_.refresh_wait_cycles += bank.refresh_waited;
+  counters_.reopened_rows += bank.reopened ? 1 : 0;
+  bank.activate_waited = bank.window_waited = bank.refresh_waited = 0;
+  bank.waited = bank.reopened = false;
 }
 
 void DramController::close_unused(std::uint64_t t, std::uint32_t number) {
@@ -134,31 +210,30 @@ void DramController::close_unused(std::uint64_t t, std::uint32_t number) {
   bank.free_from = at + core_.parameters().precharge;
 }
 
-std::uint64_t DramController::command_from(bool is_write) const {
-  if (!bus_used_) return 0;
-  const DramParameters& p = core_.parameters();
-  const unsigned turn = is_write == bus_writes_ ? 0 : is_write ? p.read_to_write : p.write_to_read;
-  const std::uint64_t data_from = bus_free_ + turn;
-  return data_from > p.column ? data_from - p.column : 0;
-}
-
 bool DramController::issue(std::uint64_t t, Burst& burst) {
   advance(t);
-  const std::uint32_t index = ready_ == 0 ? DramQueue::kNone : scheduler_->choose(t, bus_writes_);
-  if (index == DramQueue::kNone) return false;
+  if (ready_ == 0) return false;
+  const DramScheduler::Choice choice = scheduler_->choose(t, bus_);
+  if (choice.entry == DramQueue::kNone || choice.from > t) return false;
+  const std::uint32_t index = choice.entry;
   const DramQueue::Request& r = queue_[index];
-  if (command_from(r.is_write) > t) return false;
   scheduler_->serve(index);
   --ready_;
   move(r.is_write, r.sectors);
-  bus_free_ = t + core_.parameters().column + core_.bus_cycles(r.sectors);
-  burst = {index, bus_free_};
+  const std::uint64_t moved = bus_.take(t, r);
+  burst = {index, moved};
   const std::uint32_t number = r.place.bank;
   Bank& bank = banks_[number];
-  bank.free_from = bus_free_;
+  const DramParameters& p = core_.parameters();
+  std::uint64_t may_close = moved + (r.is_write ? p.write_recovery : 0);
+  if (!r.is_write && p.read_to_precharge != 0) may_close = bus_.last_command(t, r) + p.read_to_precharge;
+  bank.may_close = bank.free_from = std::max(bank.may_close, may_close);
+  if (bank.waited) count_waits(bank);
   queue_.push(free_, index);
   --held_;
-  if (--bank.ready == 0 && !bank.waiting.empty()) open_row(t, number);
+  if (--bank.ready != 0) return true;
+  if (bank.refresh_owed) refresh_bank(t, number);
+  if (!bank.waiting.empty()) open_row(t, number);
   return true;
 }
 
@@ -175,11 +250,13 @@ std::vector<std::pair<std::uint32_t, std::string>> DramController::waits() const
 }
 
 std::uint64_t DramController::next(std::uint64_t t) const {
+  std::uint64_t at = openings_.empty() ? kNone : openings_.back().at;
+  if (activates_.next() != kNone) at = std::min(at, activates_.next() + core_.parameters().activate);
   // A row that opens while the bus cannot take a command yet needs no visit of its own.
-  std::uint64_t at = openings_.empty() ? kNone : std::max(openings_.back().at, command_from(bus_writes_));
-  if (ready_ != 0)
-    if (const std::uint32_t chosen = scheduler_->choose(t, bus_writes_); chosen != DramQueue::kNone)
-      at = std::min(at, command_from(queue_[chosen].is_write));
+  if (at != kNone) at = std::max(at, bus_.idle_from());
+  if (ready_ == 0) return at == kNone ? kNone : std::max(at, t + 1);
+  const DramScheduler::Choice choice = scheduler_->choose(t, bus_);
+  if (choice.entry != DramQueue::kNone) at = std::min({at, choice.from, choice.otherwise});
   return at == kNone ? kNone : std::max(at, t + 1);
 }
 

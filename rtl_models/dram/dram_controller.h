@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/dram/dram_activates.h"
+#include "rtl_models/dram/dram_bus.h"
 #include "rtl_models/dram/dram_refresh.h"
 #include "rtl_models/dram/dram_row_policy.h"
 #include "rtl_models/dram/dram_scheduler.h"
@@ -25,6 +27,10 @@ struct DramCounters {
   std::uint64_t row_conflicts = 0;
   std::uint64_t busy_cycles = 0;
   std::uint64_t turnarounds = 0;
+  std::uint64_t activate_wait_cycles = 0;
+  std::uint64_t activate_window_cycles = 0;
+  std::uint64_t refresh_wait_cycles = 0;
+  std::uint64_t reopened_rows = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -37,6 +43,14 @@ struct DramCounters {
     f("row_conflicts", row_conflicts, "requests", "that closed a row and opened another");
     f("busy_cycles", busy_cycles, "DRAM cycles", "of the data bus moving data");
     f("turnarounds", turnarounds, "turns", "of the data bus between reading and writing");
+    f("activate_wait_cycles", activate_wait_cycles, "DRAM cycles",
+      "that activates of precharged banks waited for others (tRRD, tFAW), summed over banks");
+    f("activate_window_cycles", activate_window_cycles, "DRAM cycles",
+      "of these, for the window of four activates alone (tFAW)");
+    f("refresh_wait_cycles", refresh_wait_cycles, "DRAM cycles",
+      "that rows that were wanted waited for the refresh of their bank, summed over banks");
+    f("reopened_rows", reopened_rows, "rows",
+      "closed by a refresh before all that they were opened for was done");
   }
 };
 
@@ -46,11 +60,21 @@ struct DramCounters {
 /// - A request whose row is open, or being opened, is ready when the row is. Others wait at their
 ///   bank. A bank with waiting requests and no ready ones left closes its row, once its last data
 ///   has moved, and opens that of the request that waited longest.
-/// - The data bus takes one request at a time. Its column command is given `column` cycles before its data,
-///   so banks work while the bus moves data of others, and requests of open rows use every cycle of the
-///   bus. The command bus itself is no limit.
-/// - A refresh begins when it is due and the data under way has moved, takes precharge + refresh_cycles, and
-///   leaves all rows closed: those with requests are opened anew.
+/// - A row closes no earlier than row_active after its activate, read_to_precharge after its last read
+/// command
+///   and write_recovery after its last write data. Activates of banks keep their distances (DramActivates).
+/// - The data bus moves sectors of one request, or of several of different bank groups (DramBus). A column
+/// command
+///   is given column or write_column cycles before its data, so banks work while the bus moves data of
+///   others, and requests of open rows use every cycle of the bus.
+/// - Commands have buses of their own, for rows and for columns, as those of HBM: the distances above leave
+/// room
+///   for each on them, and they are no limit of their own. An activate takes one cycle.
+/// - A refresh of all banks begins when it is due, the data under way has moved and rows may close, takes
+///   precharge + refresh_cycles, and leaves all rows closed: those with requests are opened anew.
+/// - A refresh of one bank lets those go first that are ready there, or will be when its row is open; all
+/// that come
+///   later wait. It closes the row, takes refresh_bank_cycles, and counts as no activate.
 ///
 /// Times are edges of the DRAM clock. Calls have non-decreasing times. Decisions depend on the
 /// times at which requests came and bursts were issued, not on how often it was asked.
@@ -67,7 +91,7 @@ class DramController {
 
   /// Takes a request at edge `t`. Pre: fewer than parameters.queue are held.
   std::uint32_t accept(std::uint64_t t, PhysicalAddress line, unsigned sectors, bool is_write);
-  /// Issues the column command that is due at edge `t`, if any: at most one is.
+  /// Issues the request whose first column command is due at edge `t`, if any: at most one is.
   bool issue(std::uint64_t t, Burst& burst);
   /// Serves a request that comes at edge `t` at once, as if the channel had nothing else to do; an unused row
   /// has had the time to close. Returns the cycles from its arrival to its answer.
@@ -78,8 +102,8 @@ class DramController {
   void archive(Archive& a) {
     // Pre: nothing is held. How many requests came matters to those that are held only.
     a(core_);
-    for (Bank& b : banks_) a(b.column_at, b.free_from);
-    a(bus_free_, bus_used_, bus_writes_, refresh_due_, refresh_until_, counters_);
+    for (Bank& b : banks_) a(b.column_at, b.free_from, b.may_close, b.refresh_until);
+    a(bus_, activates_, refresh_due_, refresh_until_, counters_);
     if (!a.saves()) openings_.clear();
   }
   /// The next edge after `t` at which issue() has work if nothing is accepted, or kNone.
@@ -96,9 +120,17 @@ class DramController {
   struct Bank {
     DramQueue::List waiting;      ///< for other rows than the open one, as they came
     DramQueue::List opening;      ///< for the row that opens at column_at
-    std::uint64_t column_at = 0;  ///< first column command of the open row
-    std::uint64_t free_from = 0;  ///< its last data has moved; if it was closed since: it is precharged
-    unsigned ready = 0;           ///< requests for the open row, not yet issued
+    std::uint64_t column_at = 0;  ///< first column command of the open row; kNever: its activate is not given
+    std::uint64_t free_from = 0;  ///< its open row may close; if it was closed since: it is precharged
+    std::uint64_t may_close = 0;  ///< the row that was open last
+    std::uint64_t refresh_until = 0;    ///< end of its last refresh, with per_bank
+    std::uint64_t activate_waited = 0;  ///< of the row that opens, for others
+    std::uint64_t window_waited = 0;
+    std::uint64_t refresh_waited = 0;
+    unsigned ready = 0;         ///< requests for the open row, not yet issued
+    bool refresh_owed = false;  ///< once these are
+    bool reopened = false;      ///< after a refresh
+    bool waited = false;        ///< some of these is not counted yet
   };
   struct Opening {
     std::uint64_t at = 0;
@@ -107,10 +139,15 @@ class DramController {
   void count(RowOutcome outcome);
   void move(bool is_write, unsigned sectors);
   void open_row(std::uint64_t t, std::uint32_t bank);
+  /// The activate of a bank, which is precharged at `from`, is wanted.
+  void activate(std::uint64_t from, std::uint32_t bank);
   void open_at(std::uint64_t column_at, std::uint32_t bank);
+  /// Activates that are given by edge `t`.
+  void give_activates(std::uint64_t t);
   /// Refreshes that are due and rows that are open by edge `t`.
   void advance(std::uint64_t t) {
     if (t >= refresh_due_) refresh(t);
+    if (activates_.next() <= t) give_activates(t);
     while (!openings_.empty() && openings_.back().at <= t) finish_opening();
   }
   void finish_opening() {
@@ -119,14 +156,16 @@ class DramController {
     while (!bank.opening.empty()) make_ready(queue_.pop(bank.opening));
   }
   void refresh(std::uint64_t t);
+  void refresh_all(std::uint64_t due);
+  void refresh_bank(std::uint64_t t, std::uint32_t bank);
+  /// What the row of a bank waited for, once something of it is served.
+  void count_waits(Bank& bank);
   void make_ready(std::uint32_t entry) {
     scheduler_->add(entry);
     ++ready_;
   }
   /// Closes the row of a bank without ready requests if its time has come.
   void close_unused(std::uint64_t t, std::uint32_t bank);
-  /// The first edge at which the column command of a request of that direction may be given.
-  [[nodiscard]] std::uint64_t command_from(bool is_write) const;
 
   DramCore core_;
   DramQueue queue_;
@@ -136,14 +175,14 @@ class DramController {
   std::unique_ptr<DramRefresh> refresh_;
   std::vector<Bank> banks_;
   std::vector<Opening> openings_;  ///< by time, latest first
-  std::uint64_t bus_free_ = 0;
-  bool bus_used_ = false;
-  bool bus_writes_ = false;  ///< direction of the last burst
+  DramBus bus_;
+  DramActivates activates_;
+  std::vector<std::uint32_t> group_;  ///< of each bank
   unsigned held_ = 0;
   unsigned ready_ = 0;               ///< of them, those that the scheduler holds
   std::uint64_t came_ = 0;           ///< requests that came
   std::uint64_t refresh_due_;        ///< the next refresh
-  std::uint64_t refresh_until_ = 0;  ///< no row opens before
+  std::uint64_t refresh_until_ = 0;  ///< no row of any bank opens before
   DramCounters counters_;
 };
 

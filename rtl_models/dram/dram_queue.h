@@ -16,8 +16,10 @@ class DramQueue {
     DramPlace place;
     std::uint64_t came = 0;    ///< edge
     std::uint64_t number = 0;  ///< in the order in which they came
+    std::uint64_t turn = 0;    ///< in the order in which they became ready
     std::uint32_t next = kNone;
     unsigned sectors = 0;
+    std::uint32_t group = 0;  ///< of its bank
     bool is_write = false;
   };
   /// First in, first out.

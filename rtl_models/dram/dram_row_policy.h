@@ -12,7 +12,7 @@ class DramRowPolicy {
  public:
   virtual ~DramRowPolicy() = default;
   /// The edge from which on such a row is closed if it is not wanted before, or kNever. `data_until`: when
-  /// its last data has moved, which is the earliest.
+  /// its last data has moved and the bank lets it close, which is the earliest.
   [[nodiscard]] virtual std::uint64_t close_at(std::uint64_t data_until) const = 0;
 };
 

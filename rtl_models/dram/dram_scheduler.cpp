@@ -1,6 +1,8 @@
 #include "rtl_models/dram/dram_scheduler.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "rtl_models/base/contract.h"
 
@@ -8,38 +10,122 @@ namespace warpline {
 namespace {
 
 /// First ready, first come, first served: in the order in which requests became ready, those of the
-/// direction that the data bus has first, to save turnarounds. Nothing starves: a request that waited longer
-/// than the age limit at its bank lets no younger one become ready there, and on the bus is not passed over
-/// by one that came later.
+/// direction that the data bus has first, to save turnarounds. Where bank groups keep the next request from
+/// the bus, the first one of another group that can have it goes. Nothing starves: a request that waited
+/// longer than the age limit at its bank lets no younger one become ready there, and on the bus is not passed
+/// over by one that came later.
+///
+/// With write_high, reads go before writes until so many writes are ready, or no reads; then these, until
+/// there are write_low. What waited longer than the age limit begins a batch of its kind.
 class FrFcfs final : public DramScheduler {
  public:
-  FrFcfs(unsigned age_limit, DramQueue& queue) : age_limit_(age_limit), queue_(queue) {}
+  FrFcfs(const DramParameters& p, DramQueue& queue)
+      : age_limit_(p.age_limit),
+        groups_(p.interleaves_groups() || p.write_to_read_group > p.write_to_read ? p.bank_groups : 1),
+        write_high_(p.write_high),
+        write_low_(p.write_low),
+        may_turn_early_(groups_ != 1 || write_high_ != 0 || p.sector_slot() != p.sector_cycles),
+        queue_(queue),
+        lists_{std::vector<DramQueue::List>(groups_), std::vector<DramQueue::List>(groups_)} {}
 
   bool may_pass(std::uint64_t waited) const override { return waited <= age_limit_; }
   bool gathers_row() const override { return true; }
-  void add(std::uint32_t entry) override { queue_.push(ready_[queue_[entry].is_write], entry); }
-  std::uint32_t choose(std::uint64_t t, bool bus_writes) const override {
-    const DramQueue::List& same = ready_[bus_writes];
-    const DramQueue::List& other = ready_[!bus_writes];
-    if (same.empty()) return other.head;
-    if (other.empty()) return same.head;
-    const std::uint64_t came = queue_[other.head].came;
-    const bool overdue = t - came > age_limit_ && came < queue_[same.head].came;
-    return overdue ? other.head : same.head;
+  void add(std::uint32_t entry) override {
+    DramQueue::Request& r = queue_[entry];
+    r.turn = turns_++;
+    const unsigned group = groups_ == 1 ? 0 : r.group;
+    queue_.push(lists_[r.is_write][group], entry);
+    ready_in_[r.is_write] |= 1U << group;
+    if (write_high_ != 0 && r.is_write && ++writes_ >= write_high_) drains_ = true;
   }
-  void serve(std::uint32_t entry) override { queue_.pop(ready_[queue_[entry].is_write]); }
+  Choice choose(std::uint64_t t, const DramBus& bus) const override {
+    const bool first = write_high_ != 0 ? drains_ : bus.writes();
+    if (ready_in_[first] == 0) {
+      if (ready_in_[!first] == 0) return {};
+      return best(t, bus, !first, oldest(!first));
+    }
+    if (ready_in_[!first] == 0) return best(t, bus, first, oldest(first));
+    const std::uint32_t same = oldest(first), other = oldest(!first);
+    const std::uint64_t came = queue_[other].came;
+    if (came < queue_[same].came) {
+      if (t - came > age_limit_) return best(t, bus, !first, other);
+      Choice choice = best(t, bus, first, same);
+      if (may_turn_early_ && came + age_limit_ + 1 < choice.from)
+        choice.otherwise = std::max(came + age_limit_ + 1, best(t, bus, !first, other).from);
+      return choice;
+    }
+    return best(t, bus, first, same);
+  }
+  void serve(std::uint32_t entry) override {
+    const DramQueue::Request& r = queue_[entry];
+    const unsigned group = groups_ == 1 ? 0 : r.group;
+    DramQueue::List& list = lists_[r.is_write][group];
+    if (groups_ != 1) passes_ = oldest(r.is_write) == entry ? 0 : passes_ + 1;
+    queue_.pop(list);
+    if (list.empty()) ready_in_[r.is_write] &= ~(1U << group);
+    if (write_high_ != 0) {
+      if (r.is_write) --writes_;
+      drains_ = r.is_write && writes_ > write_low_;
+    }
+  }
   std::vector<std::uint32_t> ready() const override {
     std::vector<std::uint32_t> all;
-    for (const DramQueue::List& list : ready_)
-      queue_.for_each(list, [&](std::uint32_t e) { all.push_back(e); });
+    for (const auto& direction : lists_)
+      for (const DramQueue::List& list : direction)
+        queue_.for_each(list, [&](std::uint32_t e) { all.push_back(e); });
+    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
+      return std::pair(queue_[a].is_write, queue_[a].turn) < std::pair(queue_[b].is_write, queue_[b].turn);
+    };
+    if (groups_ != 1) std::sort(all.begin(), all.end(), earlier);
     return all;
   }
-  void clear() override { ready_ = {}; }
+  void clear() override {
+    for (auto& direction : lists_) direction.assign(groups_, {});
+    ready_in_ = {};
+    writes_ = passes_ = 0;
+    drains_ = false;
+  }
 
  private:
+  static constexpr unsigned kPasses = 16;
+
+  /// Pre: there is one of that direction.
+  [[nodiscard]] std::uint32_t oldest(bool is_write) const {
+    const std::vector<DramQueue::List>& lists = lists_[is_write];
+    if (groups_ == 1) return lists.front().head;
+    std::uint32_t found = DramQueue::kNone;
+    for (std::uint32_t left = ready_in_[is_write]; left != 0; left &= left - 1) {
+      const std::uint32_t head = lists[static_cast<unsigned>(__builtin_ctz(left))].head;
+      if (found == DramQueue::kNone || queue_[head].turn < queue_[found].turn) found = head;
+    }
+    return found;
+  }
+  /// Of the first one of each group the one that can go first; of those that can the one that was ready
+  /// first, `oldest` of all.
+  [[nodiscard]] Choice best(std::uint64_t t, const DramBus& bus, bool is_write, std::uint32_t oldest) const {
+    Choice choice{oldest, bus.command_from(t, queue_[oldest]), kNever};
+    if (choice.from <= t || groups_ == 1 || passes_ >= kPasses) return choice;
+    for (std::uint32_t left = ready_in_[is_write]; left != 0; left &= left - 1) {
+      const std::uint32_t head = lists_[is_write][static_cast<unsigned>(__builtin_ctz(left))].head;
+      if (head == choice.entry) continue;
+      const std::uint64_t from = std::max(bus.command_from(t, queue_[head]), t);
+      const bool earlier = queue_[head].turn < queue_[choice.entry].turn;
+      if (from < choice.from || (from == choice.from && earlier)) choice = {head, from, kNever};
+    }
+    return choice;
+  }
+
   unsigned age_limit_;
+  unsigned groups_;  ///< that are told apart
+  unsigned write_high_, write_low_;
+  bool may_turn_early_;  ///< a request may have to wait longer than one of the other direction
   DramQueue& queue_;
-  std::array<DramQueue::List, 2> ready_;  ///< reads, writes
+  std::array<std::vector<DramQueue::List>, 2> lists_;  ///< of each group: reads, writes
+  std::array<std::uint32_t, 2> ready_in_{};            ///< groups that have some, a bit each
+  std::uint64_t turns_ = 0;
+  unsigned passes_ = 0;  ///< of the oldest by others, the last ones served
+  unsigned writes_ = 0;  ///< that are ready, with write_high
+  bool drains_ = false;
 };
 
 /// First come, first served: in the order of arrival, whatever rows and directions that costs. Banks still
@@ -51,7 +137,11 @@ class Fcfs final : public DramScheduler {
   bool may_pass(std::uint64_t) const override { return false; }
   bool gathers_row() const override { return false; }
   void add(std::uint32_t entry) override { ready_[queue_[entry].number % ready_.size()] = entry; }
-  std::uint32_t choose(std::uint64_t, bool) const override { return ready_[served_ % ready_.size()]; }
+  Choice choose(std::uint64_t t, const DramBus& bus) const override {
+    const std::uint32_t entry = ready_[served_ % ready_.size()];
+    if (entry == DramQueue::kNone) return {};
+    return {entry, bus.command_from(t, queue_[entry]), kNever};
+  }
   void serve(std::uint32_t) override { ready_[served_++ % ready_.size()] = DramQueue::kNone; }
   std::vector<std::uint32_t> ready() const override {
     std::vector<std::uint32_t> all;
@@ -74,7 +164,7 @@ class Fcfs final : public DramScheduler {
 std::unique_ptr<DramScheduler> make_dram_scheduler(const DramParameters& parameters, DramQueue& queue) {
   if (parameters.scheduler == "fcfs") return std::make_unique<Fcfs>(queue);
   WARPLINE_EXPECT(parameters.scheduler == "fr_fcfs", "DRAM parameters are checked before they are used");
-  return std::make_unique<FrFcfs>(parameters.age_limit, queue);
+  return std::make_unique<FrFcfs>(parameters, queue);
 }
 
 }  // namespace warpline

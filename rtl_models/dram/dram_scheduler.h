@@ -2,13 +2,14 @@
 
 #include <memory>
 
+#include "rtl_models/dram/dram_bus.h"
 #include "rtl_models/dram/dram_queue.h"
 
 namespace warpline {
 
 /// The order in which the requests of one DRAM channel are served. A request is ready when its row is open;
-/// the scheduler holds those that are. It neither sees the timing of the device nor waits: DramController
-/// gives the command of the request chosen as soon as device and bus allow.
+/// the scheduler holds those that are. It never waits: DramController gives the command of the request chosen
+/// as soon as the bus allows.
 class DramScheduler {
  public:
   virtual ~DramScheduler() = default;
@@ -21,9 +22,13 @@ class DramScheduler {
   [[nodiscard]] virtual bool gathers_row() const = 0;
   /// `entry` is ready.
   virtual void add(std::uint32_t entry) = 0;
-  /// The request to be served next, at edge `t` or later, or DramQueue::kNone if it is not ready.
-  /// `bus_writes`: what the data bus did last.
-  [[nodiscard]] virtual std::uint32_t choose(std::uint64_t t, bool bus_writes) const = 0;
+  struct Choice {
+    std::uint32_t entry = DramQueue::kNone;
+    std::uint64_t from = 0;            ///< its command may be given from this edge on
+    std::uint64_t otherwise = kNever;  ///< from this edge on another one may go earlier, as time passes
+  };
+  /// The request to be served next, at edge `t` or later, if it is ready.
+  [[nodiscard]] virtual Choice choose(std::uint64_t t, const DramBus& bus) const = 0;
   /// `entry`, which was chosen, is served.
   virtual void serve(std::uint32_t entry) = 0;
   /// All that are ready.

@@ -231,6 +231,27 @@ Shape::Shape(std::uint64_t seed) {
   dram_parameters.write_to_read = pick(0, 8);
   dram_parameters.read_to_write = pick(0, 8);
   dram_parameters.age_limit = pick(0, 300);
+  if (pick(0, 1) != 0) {
+    DramParameters& d = dram_parameters;
+    d.bank_groups = pick(1, 4);
+    d.banks = d.bank_groups * pick(1, 4);
+    d.write_column = pick(1, d.column);
+    d.write_to_read += d.column;
+    d.write_to_read_group = d.write_to_read + pick(0, 12);
+    d.column_interval = pick(0, 3);
+    d.column_interval_group = pick(0, 6);
+    d.row_active = pick(0, 40);
+    d.activate_interval = pick(0, 6);
+    d.activate_interval_group = pick(0, 9);
+    d.four_activates = pick(0, 40);
+    d.read_to_precharge = pick(0, 10);
+    d.write_recovery = pick(0, 20);
+    d.write_high = pick(0, d.queue);
+    d.write_low = d.write_high == 0 ? 0 : pick(0, d.write_high - 1);
+    d.refresh = pick(0, 2) == 0 ? "none" : pick(0, 1) == 0 ? "all_bank" : "per_bank";
+    d.refresh_interval = pick(1000, 3000);
+    d.refresh_cycles = d.refresh_bank_cycles = pick(0, 200);
+  }
   pcie_parameters.latency = pick(1, 1500);
   pcie_parameters.bytes_per_cycle = pick(1, 64);
   pcie_parameters.tlp_overhead = pick(0, 40);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "platform/config/config_entries.h"
+#include "platform/config/dram_standard.h"
 #include "platform/config/load_gpu.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/base/types.h"
@@ -104,6 +105,83 @@ TEST(Presets, ShapesAreThoseOfThePublicDocuments) {
   EXPECT_EQ(cache_bytes(h100.l1_lg.geometry), 256U << 10U);
   const double h100_bandwidth = h100.dram.channels * 32.0 / h100.dram.sector_cycles * h100.clocks.dram * 1e6;
   EXPECT_NEAR(h100_bandwidth, 3350e9, 5e9);
+}
+
+class DramStandard : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, DramStandard, ::testing::ValuesIn(dram_standard_names()),
+                         [](const auto& standard) { return standard.param; });
+
+TEST_P(DramStandard, EveryNumberSaysWhereItComesFrom) {
+  std::istringstream lines(dram_standard_text(GetParam()));
+  unsigned sources = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" = ") == std::string::npos) continue;
+    const std::string source = line.substr(std::min(line.find('#'), line.size()));
+    const bool says = source.find("assumed") != std::string::npos || source.find('(') != std::string::npos;
+    EXPECT_TRUE(says) << line;
+    ++sources;
+  }
+  EXPECT_GE(sources, 23U);
+}
+
+TEST_P(DramStandard, GivesWhatTheModelTakesAtEveryClock) {
+  for (const unsigned megahertz : {500U, 877U, 1313U, 1593U, 2250U})
+    for (const unsigned abreast : {1U, 2U, 4U}) {
+      DramParameters p;
+      p.standard = GetParam();
+      ASSERT_TRUE(set_by_dram_standard(p, megahertz, "dram").empty());
+      p.bus_bits *= abreast;
+      ASSERT_TRUE(set_by_dram_standard(p, megahertz, "dram").empty());
+      for (const Problem& problem : p.problems("dram"))
+        ADD_FAILURE() << megahertz << " MHz, " << abreast << ": " << problem.path << " " << problem.message;
+    }
+}
+
+TEST(DramStandards, TimesAreRoundedUpToCycles) {
+  const DramParameters p = load_gpu("v100", {}).value().dram;
+  EXPECT_EQ(p.standard, "HBM2");
+  EXPECT_EQ(p.banks, 16U);
+  EXPECT_EQ(p.bank_groups, 4U);
+  EXPECT_EQ(p.row_bytes, 2048U);  // of two pseudo channels
+  EXPECT_EQ(p.sector_cycles, 1U);
+  EXPECT_EQ(p.column_interval_group, 2U);
+  EXPECT_EQ(p.activate, 13U);        // 14 ns are 12.3 cycles of 877 MHz
+  EXPECT_EQ(p.row_active, 29U);      // 33 ns, 28.9
+  EXPECT_EQ(p.four_activates, 15U);  // 16 ns, 14.03
+  EXPECT_EQ(p.write_to_read, 3U + 13);
+  EXPECT_EQ(p.refresh_interval, 3420U);  // 3900 ns, 3420.3, and no more
+}
+
+TEST(DramStandards, FollowTheClockAndGiveWayToWhatIsSet) {
+  const auto dram = [](const char* gpu, const std::vector<std::string>& sets) {
+    const auto loaded = load_gpu(gpu, sets);
+    EXPECT_TRUE(loaded.ok()) << loaded.faults().front().text();
+    return loaded.value().dram;
+  };
+  EXPECT_EQ(dram("v100", {"clocks.dram=1000"}).activate, 14U);
+  EXPECT_EQ(dram("v100", {"dram.activate=20"}).activate, 20U);
+  EXPECT_EQ(dram("v100", {"dram.bus_bits=64"}).row_bytes, 1024U);
+  // Another one takes the place of what was set for the one before, in whatever order keys of a layer are.
+  EXPECT_EQ(dram("v100", {"dram.standard=\"GDDR6\""}).bus_bits, 16U);
+  EXPECT_EQ(dram("v100", {"dram.activate=20", "dram.standard=\"GDDR6\""}).activate, 14U);
+  EXPECT_EQ(dram("v100", {"dram.standard=\"GDDR6\"", "dram.activate=20"}).activate, 20U);
+  EXPECT_EQ(dram("mini", {"dram.standard=\"HBM3\""}).bank_groups, 4U);
+  EXPECT_EQ(dram("mini", {}).bank_groups, 1U);
+  const auto file =
+      load_gpu_text("mine.toml", "base = \"mini\"\n[dram]\nactivate = 9\nstandard = \"HBM2\"\n");
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file.value().dram.activate, 9U);
+  EXPECT_EQ(file.value().dram.precharge, 14U);
+}
+
+TEST(DramStandards, WhatFitsNoneIsRefused) {
+  const auto message = [](const std::vector<std::string>& sets) {
+    return load_gpu("v100", sets).faults().front().text();
+  };
+  EXPECT_THAT(message({"dram.bus_bits=96"}),
+              ::testing::HasSubstr("gpu.dram.bus_bits: must be a multiple of 64"));
+  EXPECT_THAT(message({"dram.standard=\"HBM\""}),
+              ::testing::HasSubstr("gpu.dram.standard: must be \"custom\""));
 }
 
 /// slice = (line XOR hash) mod slices: with a power of two of slices, masks above the slice number

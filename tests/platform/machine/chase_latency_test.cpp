@@ -5,7 +5,7 @@
 namespace warpline::test {
 namespace chase_latency_test {
 
-/// Cycles per load of a chase, once the caches are warm: the second of two equal launches.
+/// SM cycles per load of a chase, once the caches are warm: the second of two equal launches.
 double cycles_per_load(const GpuConfig& config, std::uint64_t footprint, std::uint64_t loads) {
   GeneratorRun run(config);
   GeneratorParameters p;
@@ -19,7 +19,9 @@ double cycles_per_load(const GpuConfig& config, std::uint64_t footprint, std::ui
   p.accesses = 2 * loads;
   const Cycle twice = run.launch(p, false).cycles;
   EXPECT_TRUE(run.platform().unreconciled().empty());
-  return static_cast<double>(twice - once) / static_cast<double>(loads);
+  // Launches count cycles of the fastest clock.
+  return static_cast<double>(twice - once) / static_cast<double>(loads) * config.clocks.sm /
+         config.clocks.fastest();
 }
 
 struct Row {

@@ -150,6 +150,206 @@ TEST(DramController, RowHitsPassOlderRequestsUntilTheAgeLimit) {
   EXPECT_LE(later, 62U);
 }
 
+/// A channel of one bank that reads or writes row 0 at edge 0, command at 10 and data until 17, and then
+/// wants row 1. Returns the edge of that command.
+std::uint64_t other_row_at(DramParameters p, bool first_writes = false) {
+  p.banks = 1;
+  EXPECT_TRUE(p.problems("").empty());
+  DramController s(p);
+  s.accept(0, place(p, 0), 1, first_writes);
+  issued_at(s, 0, 10);
+  s.accept(11, place(p, 1), 1, first_writes);
+  DramController::Burst burst;
+  for (std::uint64_t t = 11;; ++t)
+    if (s.issue(t, burst)) return t;
+}
+
+TEST(DramController, ARowStaysOpenForItsTime) {
+  DramParameters p = one_channel();
+  p.row_active = 40;
+  EXPECT_EQ(other_row_at(p), 40U + 7 + 10);
+}
+
+TEST(DramController, ARowClosesOnceItsWritesHaveRecovered) {
+  DramParameters p = one_channel();
+  p.write_recovery = 9;
+  EXPECT_EQ(other_row_at(p, true), 17U + 9 + 7 + 10);
+  EXPECT_EQ(other_row_at(p, false), 17U + 7 + 10);
+}
+
+TEST(DramController, ARowMayCloseBeforeTheDataOfItsLastReadHasMoved) {
+  DramParameters p = one_channel();
+  p.read_to_precharge = 3;
+  EXPECT_EQ(other_row_at(p, false), 10U + 3 + 7 + 10);
+  EXPECT_EQ(other_row_at(p, true), 17U + 7 + 10);
+}
+
+/// The edges at which rows of these banks are open that are wanted at edge 0, by their first commands.
+std::vector<std::uint64_t> opened_at(DramParameters p, const std::vector<std::uint64_t>& banks) {
+  p.sector_cycles = 1;
+  EXPECT_TRUE(p.problems("").empty());
+  DramController s(p);
+  std::map<std::uint32_t, std::size_t> which;
+  for (std::size_t i = 0; i < banks.size(); ++i) which[s.accept(0, place(p, banks[i]), 1, false)] = i;
+  std::vector<std::uint64_t> at(banks.size());
+  DramController::Burst burst;
+  for (std::uint64_t t = 0; s.held() != 0; ++t)
+    if (s.issue(t, burst)) at[which[burst.entry]] = t;
+  return at;
+}
+
+TEST(DramController, ActivatesKeepTheirDistance) {
+  DramParameters p = one_channel();
+  EXPECT_EQ(opened_at(p, {0, 1, 2}), (std::vector<std::uint64_t>{10, 11, 12}));
+  p.activate_interval = 4;
+  EXPECT_EQ(opened_at(p, {0, 1, 2}), (std::vector<std::uint64_t>{10, 14, 18}));
+  p.bank_groups = 2;
+  p.activate_interval_group = 9;
+  EXPECT_EQ(opened_at(p, {0, 2, 4}), (std::vector<std::uint64_t>{10, 19, 28}));
+  // Bank 1 is of another group, and does not wait for bank 2.
+  EXPECT_EQ(opened_at(p, {0, 2, 1}), (std::vector<std::uint64_t>{10, 19, 14}));
+}
+
+TEST(DramController, FourActivatesFillTheirWindow) {
+  DramParameters p = one_channel();
+  p.activate_interval = 4;
+  p.four_activates = 30;
+  EXPECT_EQ(opened_at(p, {0, 1, 2, 3, 4, 5}), (std::vector<std::uint64_t>{10, 14, 18, 22, 40, 44}));
+  DramController s(p);
+  for (const std::uint64_t bank : {0, 1, 2, 3, 4}) s.accept(0, place(p, bank), 1, false);
+  DramController::Burst burst;
+  for (std::uint64_t t = 0; s.held() != 0; ++t) s.issue(t, burst);
+  EXPECT_EQ(s.counters().activate_wait_cycles, 4U + 8 + 12 + 30);
+  EXPECT_EQ(s.counters().activate_window_cycles, 30U - 16);
+}
+
+TEST(DramController, ColumnCommandsOfABankGroupKeepTheirDistance) {
+  DramParameters p = one_channel();
+  p.bank_groups = 2;
+  p.column_interval_group = 5;
+  DramController s(p);
+  EXPECT_EQ(p.sector_step(), 6U);
+  for (const std::uint64_t line : {0, 1}) s.accept(0, place(p, 0, line), 2, false);
+  EXPECT_EQ(issued_at(s, 0, 10).end, 10U + 5 + 6 + 2);
+  s.accept(11, place(p, 1), 3, false);
+  // Sectors of the first bank are on the bus from 15, 21, 26 and 32 on, those of the other between them.
+  EXPECT_EQ(issued_at(s, 11, 21).end, 21U + 5 + 6 + 2);
+  EXPECT_EQ(issued_at(s, 22, 23).end, 23U + 5 + 12 + 2);
+}
+
+TEST(DramController, BankGroupsThatTakeTurnsFillTheBus) {
+  DramParameters p = one_channel();
+  p.bank_groups = 2;
+  p.column_interval_group = 4;
+  p.row_bytes = 4096;
+  DramController s(p);
+  DramController::Burst burst;
+  std::uint64_t end = 0;
+  for (std::uint64_t line = 0; line < 16; ++line)
+    for (const std::uint64_t bank : {0, 1}) s.accept(0, place(p, bank, line), 4, false);
+  for (std::uint64_t t = 0; s.held() != 0; ++t)
+    if (s.issue(t, burst)) end = std::max(end, burst.end);
+  EXPECT_EQ(end, 10U + 5 + 32 * 4 * 2);
+}
+
+TEST(DramController, AReadWaitsLongerForTheWritesOfItsBankGroup) {
+  DramParameters p = one_channel();
+  p.bank_groups = 2;
+  p.write_to_read_group = 20;
+  for (const std::uint64_t bank : {0, 1}) {
+    DramController s(p);
+    s.accept(0, place(p, 0), 1, true);
+    s.accept(1, place(p, bank, 1), 1, bank == 0);
+    const std::uint64_t end = issued_at(s, 1, 10).end + (bank == 0 ? 2 : 0);
+    if (bank == 0) {
+      issued_at(s, 11, 12);
+      s.accept(12, place(p, 0, 2), 1, false);
+    }
+    issued_at(s, 13, end + (bank == 0 ? 20 : 6) - p.column);
+  }
+}
+
+TEST(DramController, WritesHaveALatencyOfTheirOwn) {
+  DramParameters p = one_channel();
+  p.write_column = 2;
+  DramController s(p);
+  s.accept(0, place(p, 0), 1, true);
+  EXPECT_EQ(issued_at(s, 0, 10).end, 10U + 2 + 2);
+  EXPECT_EQ(s.serve_alone(100, place(p, 0, 1), 1, true), 2U + 2);
+  EXPECT_EQ(s.serve_alone(200, place(p, 0, 1), 1, false), 5U + 2);
+}
+
+/// The order in which five reads and so many writes of an open row are served that come at once.
+std::string order_of(unsigned writes) {
+  DramParameters p = one_channel();
+  p.write_high = 4;
+  p.write_low = 1;
+  DramController s(p);
+  s.accept(0, place(p, 0), 1, false);
+  issued_at(s, 0, 10);
+  std::map<std::uint32_t, char> kind;
+  for (unsigned n = 0; n < writes; ++n) kind[s.accept(20, place(p, 0, n), 1, true)] = 'w';
+  for (unsigned n = 0; n < 5; ++n) kind[s.accept(20, place(p, 0, n), 1, false)] = 'r';
+  std::string order;
+  DramController::Burst burst;
+  for (std::uint64_t t = 20; s.held() != 0; ++t)
+    if (s.issue(t, burst)) order += kind[burst.entry];
+  return order;
+}
+
+TEST(DramController, WritesGoInBatches) {
+  EXPECT_EQ(order_of(3), "rrrrrwww");
+  EXPECT_EQ(order_of(4), "wwwrrrrrw");
+  EXPECT_EQ(order_of(7), "wwwwwwrrrrrw");
+}
+
+TEST(DramController, ARefreshOfOneBankLeavesTheOthersAlone) {
+  DramParameters p = one_channel();
+  p.banks = 4;
+  p.refresh = "per_bank";
+  p.refresh_interval = 4000;  // of bank 1 at 1000, of bank 2 at 2000
+  p.refresh_bank_cycles = 100;
+  ASSERT_TRUE(p.problems("").empty());
+  DramController s(p);
+  for (const std::uint64_t bank : {0, 1}) s.accept(900, place(p, bank), 1, false);
+  issued_at(s, 900, 910);
+  issued_at(s, 911, 912);
+  s.accept(1000, place(p, 1, 1), 1, false);
+  s.accept(1000, place(p, 0, 1), 1, false);
+  issued_at(s, 1000, 1000);
+  issued_at(s, 1001, 1000 + 7 + 100 + 10);
+  EXPECT_EQ(s.counters().refresh_wait_cycles, 107U);
+  EXPECT_EQ(s.counters().reopened_rows, 0U);
+}
+
+TEST(DramController, ARefreshOfABankWaitsForThoseThatAreReadyThere) {
+  DramParameters p = one_channel();
+  p.banks = 4;
+  p.refresh = "per_bank";
+  p.refresh_interval = 4000;
+  p.refresh_bank_cycles = 100;
+  DramController s(p);
+  for (const std::uint64_t line : {0, 1, 2}) s.accept(990, place(p, 1, line), 4, false);
+  EXPECT_EQ(issued_at(s, 990, 1000).end, 1013U);
+  const std::uint32_t later = s.accept(1001, place(p, 1, 3), 1, false);
+  EXPECT_EQ(issued_at(s, 1001, 1008).end, 1021U);
+  EXPECT_EQ(issued_at(s, 1009, 1016).end, 1029U);
+  EXPECT_EQ(issued_at(s, 1017, 1029 + 7 + 100 + 10).entry, later);
+}
+
+TEST(DramController, ARefreshOfAllBanksWaitsUntilTheirRowsMayClose) {
+  DramParameters p = one_channel();
+  p.refresh = "all_bank";
+  p.refresh_interval = 1000;
+  p.refresh_cycles = 50;
+  p.row_active = 60;
+  DramController s(p);
+  s.accept(980, place(p, 0), 1, false);
+  issued_at(s, 980, 990);
+  s.accept(1000, place(p, 0, 1), 1, false);
+  issued_at(s, 1000, 980 + 60 + 7 + 50 + 10);
+}
+
 /// Checks every burst of random traffic against the rules of the device, from what went in.
 void check_random(std::uint64_t seed) {
   Random random(seed * 31);

@@ -30,6 +30,27 @@ TEST(DramCore, EveryRowHasAPlaceOfItsOwn) {
   }
 }
 
+TEST(DramCore, ConsecutiveLinesTakeTurnsOverBankGroupsThatFillTheBusTogether) {
+  DramParameters p;
+  p.channels = 1;
+  p.bank_groups = 4;
+  p.banks = 12;
+  p.column_interval_group = 3;  // of slots of one cycle
+  ASSERT_EQ(p.rows_abreast(), 3U);
+  const DramCore core(p);
+  std::map<std::pair<unsigned, std::uint64_t>, unsigned> lines;
+  for (std::uint64_t n = 0; n < 12000; ++n) {
+    const DramPlace place = core.place_of(line_at(n));
+    ASSERT_LT(place.bank, 12U);
+    ++lines[{place.bank, place.row}];
+    if (n % 3 != 0) {
+      EXPECT_NE(place.bank % 4, core.place_of(line_at(n - 1)).bank % 4);
+    }
+  }
+  EXPECT_EQ(lines.size(), 750U);
+  for (const auto& [row, count] : lines) EXPECT_EQ(count, p.row_bytes / 128);
+}
+
 TEST(DramCore, ConsecutiveRowsLieInDifferentBanks) {
   DramParameters p;
   p.channels = 1;
