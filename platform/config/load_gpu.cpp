@@ -141,7 +141,7 @@ class Loader {
     if (given.standard == "custom" || named == origins_.end()) return {};
     const auto is_set = [&](const std::string& key) {
       const auto set = origins_.find("dram." + key);
-      return set != origins_.end() && age(set->second.document) >= age(named->second.document);
+      return set != origins_.end() && turn_of(set->second.document) >= turn_of(named->second.document);
     };
     if (!is_set("bus_bits")) given.bus_bits = 0;
     Problems problems = set_by_dram_standard(given, config.clocks.dram, "gpu.dram");
@@ -159,9 +159,10 @@ class Loader {
     });
     return problems;
   }
-  /// How many documents were read before this one.
-  [[nodiscard]] std::size_t age(const Document* document) const {
-    std::size_t n = 0;
+  /// The order in which documents set keys: the preset first, of which a file that was read before says the name.
+  [[nodiscard]] std::size_t turn_of(const Document* document) const {
+    if (document == preset_) return 0;
+    std::size_t n = 1;
     for (const Document& d : documents_) {
       if (&d == document) break;
       ++n;

@@ -170,6 +170,7 @@ void DramController::refresh_all(std::uint64_t due) {
   const std::vector<std::uint32_t> ready = scheduler_->ready();
   scheduler_->clear();
   ready_ = 0;
+  chosen_ = false;
   for (const std::uint32_t index : ready) queue_.push(banks_[queue_[index].place.bank].opening, index);
   for (std::uint32_t number = 0; number < banks_.size(); ++number) {
     Bank& bank = banks_[number];
@@ -213,9 +214,10 @@ void DramController::close_unused(std::uint64_t t, std::uint32_t number) {
 bool DramController::issue(std::uint64_t t, Burst& burst) {
   advance(t);
   if (ready_ == 0) return false;
-  const DramScheduler::Choice choice = scheduler_->choose(t, bus_);
-  if (choice.entry == DramQueue::kNone || choice.from > t) return false;
-  const std::uint32_t index = choice.entry;
+  const DramScheduler::Choice& first = choice(t);
+  if (first.entry == DramQueue::kNone || first.from > t) return false;
+  const std::uint32_t index = first.entry;
+  chosen_ = false;
   const DramQueue::Request& r = queue_[index];
   scheduler_->serve(index);
   --ready_;
@@ -255,8 +257,8 @@ std::uint64_t DramController::next(std::uint64_t t) const {
   // A row that opens while the bus cannot take a command yet needs no visit of its own.
   if (at != kNone) at = std::max(at, bus_.idle_from());
   if (ready_ == 0) return at == kNone ? kNone : std::max(at, t + 1);
-  const DramScheduler::Choice choice = scheduler_->choose(t, bus_);
-  if (choice.entry != DramQueue::kNone) at = std::min({at, choice.from, choice.otherwise});
+  const DramScheduler::Choice& first = choice(t);
+  if (first.entry != DramQueue::kNone) at = std::min({at, first.from, first.otherwise});
   return at == kNone ? kNone : std::max(at, t + 1);
 }
 

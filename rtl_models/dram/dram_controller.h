@@ -158,11 +158,20 @@ class DramController {
   void refresh(std::uint64_t t);
   void refresh_all(std::uint64_t due);
   void refresh_bank(std::uint64_t t, std::uint32_t bank);
+  /// What the scheduler says at edge `t`. Pre: some are ready.
+  [[nodiscard]] const DramScheduler::Choice& choice(std::uint64_t t) const {
+    if (!chosen_ || t >= choice_.until) {
+      choice_ = scheduler_->choose(t, bus_);
+      chosen_ = true;
+    }
+    return choice_;
+  }
   /// What the row of a bank waited for, once something of it is served.
   void count_waits(Bank& bank);
   void make_ready(std::uint32_t entry) {
     scheduler_->add(entry);
     ++ready_;
+    chosen_ = false;
   }
   /// Closes the row of a bank without ready requests if its time has come.
   void close_unused(std::uint64_t t, std::uint32_t bank);
@@ -182,6 +191,8 @@ class DramController {
   unsigned ready_ = 0;               ///< of them, those that the scheduler holds
   std::uint64_t came_ = 0;           ///< requests that came
   std::uint64_t refresh_due_;        ///< the next refresh
+  mutable DramScheduler::Choice choice_;  ///< the last one, if `chosen_`: nothing became ready or was served since
+  mutable bool chosen_ = false;
   std::uint64_t refresh_until_ = 0;  ///< no row of any bank opens before
   DramCounters counters_;
 };

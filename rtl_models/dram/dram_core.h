@@ -52,8 +52,10 @@ class DramCore {
     fold ^= fold >> 8U;
     fold ^= fold >> 4U;
     const std::uint64_t in_turn = number - row * banks_.divisor();
-    const std::uint64_t bank = banks_.remainder(in_turn + (fold & 0xFU));
-    if (abreast_.divisor() == 1) return {static_cast<std::uint32_t>(bank), row};
+    if (abreast_.divisor() == 1)
+      return {static_cast<std::uint32_t>(banks_.remainder(in_turn + (fold & 0xFU))), row};
+    // Few banks are left to spread over: aligned arrays would meet in them all the time.
+    const std::uint64_t bank = banks_.remainder(in_turn + (row * kGolden >> 60U));
     return {static_cast<std::uint32_t>(bank * abreast_.divisor() + abreast_.remainder(local)), row};
   }
   [[nodiscard]] bool is_open(const DramPlace& place) const { return open_[place.bank] == place.row; }
@@ -95,6 +97,7 @@ class DramCore {
   [[nodiscard]] const DramParameters& parameters() const { return parameters_; }
 
  private:
+  static constexpr std::uint64_t kGolden = 0x9E37'79B9'7F4A'7C15;  ///< 2^64 by the golden ratio
   static constexpr std::uint64_t kClosed = ~std::uint64_t{0};
   DramParameters parameters_;
   Divider channels_;

@@ -52,6 +52,7 @@ class FrFcfs final : public DramScheduler {
       Choice choice = best(t, bus, first, same);
       if (may_turn_early_ && came + age_limit_ + 1 < choice.from)
         choice.otherwise = std::max(came + age_limit_ + 1, best(t, bus, !first, other).from);
+      choice.until = came + age_limit_ + 1;
       return choice;
     }
     return best(t, bus, first, same);
@@ -103,14 +104,14 @@ class FrFcfs final : public DramScheduler {
   /// Of the first one of each group the one that can go first; of those that can the one that was ready
   /// first, `oldest` of all.
   [[nodiscard]] Choice best(std::uint64_t t, const DramBus& bus, bool is_write, std::uint32_t oldest) const {
-    Choice choice{oldest, bus.command_from(t, queue_[oldest]), kNever};
+    Choice choice{oldest, bus.command_from(t, queue_[oldest]), kNever, kNever};
     if (choice.from <= t || groups_ == 1 || passes_ >= kPasses) return choice;
     for (std::uint32_t left = ready_in_[is_write]; left != 0; left &= left - 1) {
       const std::uint32_t head = lists_[is_write][static_cast<unsigned>(__builtin_ctz(left))].head;
       if (head == choice.entry) continue;
       const std::uint64_t from = std::max(bus.command_from(t, queue_[head]), t);
       const bool earlier = queue_[head].turn < queue_[choice.entry].turn;
-      if (from < choice.from || (from == choice.from && earlier)) choice = {head, from, kNever};
+      if (from < choice.from || (from == choice.from && earlier)) choice = {head, from, kNever, kNever};
     }
     return choice;
   }
@@ -140,7 +141,7 @@ class Fcfs final : public DramScheduler {
   Choice choose(std::uint64_t t, const DramBus& bus) const override {
     const std::uint32_t entry = ready_[served_ % ready_.size()];
     if (entry == DramQueue::kNone) return {};
-    return {entry, bus.command_from(t, queue_[entry]), kNever};
+    return {entry, bus.command_from(t, queue_[entry]), kNever, kNever};
   }
   void serve(std::uint32_t) override { ready_[served_++ % ready_.size()] = DramQueue::kNone; }
   std::vector<std::uint32_t> ready() const override {

@@ -26,6 +26,7 @@ class DramScheduler {
     std::uint32_t entry = DramQueue::kNone;
     std::uint64_t from = 0;            ///< its command may be given from this edge on
     std::uint64_t otherwise = kNever;  ///< from this edge on another one may go earlier, as time passes
+    std::uint64_t until = kNever;      ///< from this edge on it may not be chosen, if it has not gone
   };
   /// The request to be served next, at edge `t` or later, if it is ready.
   [[nodiscard]] virtual Choice choose(std::uint64_t t, const DramBus& bus) const = 0;
