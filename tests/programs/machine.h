@@ -94,8 +94,8 @@ class Bench {
         std::optional<ptx::Schedule> schedule = {})
       : backend_(std::move(backend)),
         platform_(config, options(backend_, limit, jitter)),
-        module_(parsed(ptx, schedule.value_or(ptx.size() % 2 == 0 ? ptx::Schedule::ptx
-                                                                  : ptx::Schedule::assembler))) {}
+        module_(parsed(
+            ptx, schedule.value_or(ptx.size() % 2 == 0 ? ptx::Schedule::ptx : ptx::Schedule::assembler))) {}
 
   template <class T>
   std::uint64_t put(const std::vector<T>& values, Aperture aperture = Aperture::vidmem) {

@@ -37,8 +37,8 @@ class SingleThread {
   /// `kernels`: name and text.
   SingleThread(const GpuConfig& config, const std::vector<std::pair<std::string, std::string>>& kernels,
                Aperture aperture = Aperture::vidmem)
-      : bench_(config, module_of(kernels), std::make_shared<DirectBackend>(TickMode::lazy, 1), 500'000'000, {},
-               ptx::Schedule::ptx) {
+      : bench_(config, module_of(kernels), std::make_shared<DirectBackend>(TickMode::lazy, 1), 500'000'000,
+               {}, ptx::Schedule::ptx) {
     for (unsigned i = 0; i < 4; ++i) {
       std::vector<std::uint8_t> bytes(kBytes);
       for (unsigned b = 0; b < kBytes; ++b) bytes[b] = static_cast<std::uint8_t>(i * 64 + b % 61);
