@@ -21,6 +21,9 @@ case $story in
   registered)
     expect 0 run -- "$program"
     [ "$(cat out)" = PASSED ] && [ ! -s err ] || fail "it says more than PASSED"
+    expect 0 run --schedule ptx -- "$program"
+    WARPLINE_SCHEDULE=text expect 0 run -- "$program"
+    has err 'WARPLINE_SCHEDULE is "text", which is none of ptx, assembler'
     ;;
   python)
     # What is called python3 may be a script that chooses one.

@@ -93,7 +93,7 @@ TEST(Observed, FilesAreCompleteHoweverTheRunEnds) {
   EXPECT_FALSE(parse_timeline(read_file(w.path("1.json"))).slices.empty());
   // The cycle limit: status 3.
   EXPECT_EQ(w.warpline({"run", kernel("matmul"), "--quiet", "--wave", "3.vcd", "--timeline", "3.json",
-                        "--max-cycles", "700"})
+                        "--max-cycles", "800"})
                 .status,
             3);
   EXPECT_GT(parse_vcd(read_file(w.path("3.vcd"))).of("gpu.sm[0].warps").last(), 0U);

@@ -57,6 +57,25 @@ class Sharing {
         if (x.mem.tile_passes != 0) s = {0, program_.ops.size()};
       }
     }
+    for (std::size_t b = 0; b < liveness.blocks(); ++b)
+      for (std::size_t i = liveness.begin_of(b); i < liveness.end_of(b); ++i)
+        keep_until_loaded(i, liveness.end_of(b) - 1);
+  }
+
+  /// What memory brings and nobody reads comes all the same: its place is free when the rest is waited for,
+  /// so that no other value waits. `end`: the last instruction of the block.
+  void keep_until_loaded(std::size_t i, std::size_t end) {
+    const Instruction& x = program_.instructions[i];
+    if (x.kind != InstructionKind::memory || x.destination_count == 0) return;
+    std::size_t last = i;
+    const auto for_each = [&](auto&& f) {
+      for (unsigned n = 0; n < x.destination_count; ++n) f(spans_[x.registers[x.source_count + n]]);
+    };
+    for_each([&](const Span& s) { last = std::max(last, s.last); });
+    if (last == i) last = end;
+    for_each([&](Span& s) {
+      if (s.last == i) s.last = last;
+    });
   }
 
   /// Linear scan, function by function.

@@ -101,7 +101,7 @@ TEST(InstructionOrder, LoadsPassStoresThatCannotOverlap) {
   EXPECT_FALSE(moves(store, "ld.global.f32 %f3, [%d6+-4];", "add.s64 %d6, %d2, 4;\n"));
   EXPECT_TRUE(moves(store, "ld.global.f32 %f3, [%d6+4];", "add.s64 %d6, %d2, 4;\n"));
   EXPECT_FALSE(moves(store, "ld.global.f32 %f3, [%d6+4];", "mul.lo.s64 %d6, %d2, 3;\n"));
-  EXPECT_FALSE(moves(store, "ld.global.f32 %f3, [%d6+4];",
+  EXPECT_FALSE(moves(store, "ld.global.f32 %f3, [%d6];",
                      "mov.u64 %d6, %d2;\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 add.s64 %d6, %d6, -4;\n"));
   // Sums of the same registers.
   const std::string sums = "add.s64 %d3, %d2, %d1;\nsub.s64 %d4, %d3, 8;\nadd.s64 %d5, %d1, %d2;\n";
@@ -160,6 +160,8 @@ TEST(InstructionOrder, NothingPassesWhatOrdersMemory) {
                                  "griddepcontrol.launch_dependents;",
                                  "griddepcontrol.wait;",
                                  "setmaxnreg.dec.sync.aligned.u32 24;",
+                                 "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f20, %f21, %f22, "
+                                 "%f23}, %d11, %d12, %p2, 1, 1, 0, 0;",
                                  "wgmma.fence.sync.aligned;",
                                  "wgmma.commit_group.sync.aligned;",
                                  "@%p1 trap;",
@@ -198,14 +200,23 @@ TEST(InstructionOrder, LoadsOfPerhapsOneAddressKeepTheirOrder) {
 }
 
 TEST(InstructionOrder, StoresPassNoAccess) {
-  // Each could go first: the other access waits for its address.
+  // Each could go first: the other access waits for its address, and so does what is computed meanwhile.
   for (const std::string first :
        {"ld.global.nc.f32 %f1, [%d3];", "ld.shared.f32 %f1, [%d3];", "st.shared.f32 [%d3], %f0;"}) {
     const std::string body = "rem.s64 %d3, %d1, 4096;\n" + first +
-                             "\nst.global.f32 [%d2], %f7;\nadd.f32 %f9, %f1, %f1;\nadd.f32 %f8, %f1, %f9;\n"
-                             "st.global.f32 [%d2+4], %f8;\n";
+                             "\nst.global.f32 [%d2], %f7;\nrem.s64 %d4, %d1, 99;\nrem.s64 %d5, %d4, "
+                             "98;\nrem.s64 %d6, %d5, 97;\nadd.f32 %f9, %f1, %f1;\n"
+                             "st.global.f32 [%d2+4], %f9;\nst.global.u64 [%d2+8], %d6;\n";
+    EXPECT_TRUE(passes(body, "rem.s64 %d4, %d1, 99;", first)) << first;
     EXPECT_FALSE(passes(body, "st.global.f32 [%d2], %f7;", first)) << first;
   }
+}
+
+TEST(InstructionOrder, ParametersOfCallsAreReadAsTheyWereWritten) {
+  const std::string store = "st.param.f32 [t], %f2;", load = "ld.param.f32 %f3, [t];";
+  EXPECT_FALSE(passes("{\n.param .b32 t;\nld.global.f32 %f1, [%d1];\nadd.f32 %f2, %f1, %f1;\n" + store +
+                          "\n" + load + "\nadd.f32 %f4, %f3, %f3;\nst.global.f32 [%d2], %f4;\n}\n",
+                      load, store));
 }
 
 TEST(InstructionOrder, WhichLanesRunTogetherIsAskedInTheTextsOrder) {
@@ -270,7 +281,7 @@ std::vector<std::uint32_t> stored(const std::string& body, std::uint64_t seed,
                                   unsigned* registers = nullptr) {
   Machine machine(seed);
   machine.load(
-      ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)"
+      ".version 8.5\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)"
       "{\n.reg .b64 %d<9>;\n.reg .b32 %r<300>;\n.reg .pred %p<9>;\nld.param.u64 %d1, [in];\n"
       "ld.param.u64 %d2, [out];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %d3, %r1, 4;\n"
       "add.s64 %d1, %d1, %d3;\nadd.s64 %d2, %d2, %d3;\n" +
@@ -322,6 +333,25 @@ TEST(RegisterPlaces, ALoadThatNobodyWaitsForLeavesTheNextValueAlone) {
     for (int i = 0; i < 6; ++i) body += "add.u32 %r100, %r100, %r" + std::to_string(21 + 2 * i) + ";\n";
     const auto got = stored(body + "st.global.u32 [%d2], %r100;\n", seed);
     for (unsigned i = 0; i < kWarpLanes; ++i) ASSERT_EQ(got[i], 6 * i + 150) << "seed " << seed;
+  }
+}
+
+TEST(RegisterPlaces, NobodyElseHasThoseOfAnAsynchronousProduct) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    std::string body =
+        ".reg .f32 %f<4>;\n.shared .align 128 .b8 s[8192];\nmov.u32 %r2, s;\nmov.f32 %f0, "
+        "0f00000000;\nmov.f32 %f1, %f0;\n"
+        "mov.f32 %f2, %f0;\nmov.f32 %f3, %f0;\nmov.u64 %d4, 0;\nmov.u64 %d5, 0;\n"
+        "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 "
+        "{%f0, %f1, %f2, %f3}, %d4, %d5, %p1, 1, 1, 0, 0;\nwgmma.commit_group.sync.aligned;\n";
+    std::string sum = "mov.u32 %r100, 0;\n";
+    for (int i = 20; i < 32; ++i) {
+      body += "add.u32 %r" + std::to_string(i) + ", %r1, " + std::to_string(i) + ";\n";
+      sum += "add.u32 %r100, %r100, %r" + std::to_string(i) + ";\n";
+    }
+    const auto got =
+        stored(body + "wgmma.wait_group.sync.aligned 0;\n" + sum + "st.global.u32 [%d2], %r100;\n", seed);
+    for (unsigned i = 0; i < kWarpLanes; ++i) ASSERT_EQ(got[i], 12 * i + 306) << "seed " << seed;
   }
 }
 
