@@ -159,15 +159,9 @@ class Loader {
     });
     return problems;
   }
-  /// The order in which documents set keys: the preset first, of which a file that was read before says the name.
+  /// How many documents have set keys before this one. A file is read before the preset that it names.
   [[nodiscard]] std::size_t turn_of(const Document* document) const {
-    if (document == preset_) return 0;
-    std::size_t n = 1;
-    for (const Document& d : documents_) {
-      if (&d == document) break;
-      ++n;
-    }
-    return n;
+    return static_cast<std::size_t>(std::find(bound_.begin(), bound_.end(), document) - bound_.begin());
   }
 
   const Document& keep(Result<Document> parsed, ParameterOrigin layer) {
@@ -176,6 +170,7 @@ class Loader {
     return documents_.back();
   }
   void bind(const Document& document, std::vector<std::string> also = {}) {
+    bound_.push_back(&document);
     ConfigBinder(document, "gpu.", origins_, faults_).bind(document.root(), config_, "", std::move(also));
   }
   void add(const Diagnostics& more) { faults_.insert(faults_.end(), more.begin(), more.end()); }
@@ -196,6 +191,7 @@ class Loader {
   GpuConfig config_;
   std::list<Document> documents_;
   std::map<const Document*, ParameterOrigin> layers_;
+  std::vector<const Document*> bound_;  ///< in the order in which they set keys
   std::set<const Document*> presets_;  ///< of the documents
   KeySources of_standard_;             ///< of keys that the standard of DRAM has given
   KeyOrigins origins_;

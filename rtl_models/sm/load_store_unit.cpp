@@ -1,6 +1,7 @@
 #include "rtl_models/sm/load_store_unit.h"
 
 #include <algorithm>
+#include <numeric>
 #include <cstdio>
 
 #include "rtl_models/base/contract.h"
@@ -132,6 +133,8 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
     head_.line = {VirtualAddress{e.access.base}, kAllSectors, Space::global, e.access.active, 0, whole};
     head_.line_held = true;
     ++counters_.instructions;
+    if (parameters_.l1_ports > 1 && op.kind == MemKind::load)
+      head_.banks_until = owner_.domain().after(now, cycles_of_l1(kLineBytes));
     return;
   }
   if (op.kind == MemKind::bulk_copy) {
@@ -279,7 +282,8 @@ void LoadStoreUnit::take_l1_banks(Cycle now, const LsuEntry& e) {
   if (addresses.contiguous(bytes)) {
     const std::uint64_t first = addresses[0].value / kWordBytes;
     const std::uint64_t last = (addresses[kWarpLanes - 1].value + bytes - 1) / kWordBytes;
-    head_.banks_until = owner_.domain().after(now, static_cast<unsigned>((last - first) / kBanks + 1));
+    const auto words = static_cast<unsigned>(last - first + 1);
+    head_.banks_until = owner_.domain().after(now, std::max((words + kBanks - 1) / kBanks, cycles_of_l1(words * kWordBytes)));
     return;
   }
   std::array<std::array<std::uint64_t, kWarpLanes * 4>, kBanks> words;
@@ -298,7 +302,9 @@ void LoadStoreUnit::take_l1_banks(Cycle now, const LsuEntry& e) {
     }
   });
   counters_.l1_bank_conflicts += passes - 1;
-  head_.banks_until = owner_.domain().after(now, passes);
+  const unsigned read = std::min(std::accumulate(count.begin(), count.end(), 0U) * kWordBytes,
+                                 lane_count(addresses.lanes()) * bytes);
+  head_.banks_until = owner_.domain().after(now, std::max(passes, cycles_of_l1(read)));
 }
 
 /// Whether the port to the network is ready, and no signal and no bulk copy has it first.

@@ -254,6 +254,9 @@ class LoadStoreUnit {
   void end_wait(Cycle now, const ParkedWait& wait, std::vector<LsuEvent>& events);
   void set_due();
   void begin_remote(const MemOp& op, LaneMask lanes);
+  [[nodiscard]] unsigned cycles_of_l1(unsigned bytes) const {
+    return (bytes + parameters_.l1_bytes_per_cycle - 1) / parameters_.l1_bytes_per_cycle;
+  }
   [[nodiscard]] static unsigned passes_of_fill(const LsuEntry& e);
   void perform_further(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   void serve_mbarriers(Cycle at, Request& r, std::uint64_t line);
