@@ -136,7 +136,8 @@ class Loader {
     });
     return problems;
   }
-  /// The order in which documents set keys: the preset first, of which a file that was read before says the name.
+  /// The order in which documents set keys: the preset first, of which a file that was read before says the
+  /// name.
   [[nodiscard]] std::size_t turn_of(const Document* document) const {
     if (document == preset_) return 0;
     std::size_t n = 1;
