@@ -188,10 +188,11 @@ class DramController {
   DramActivates activates_;
   std::vector<std::uint32_t> group_;  ///< of each bank
   unsigned held_ = 0;
-  unsigned ready_ = 0;               ///< of them, those that the scheduler holds
-  std::uint64_t came_ = 0;           ///< requests that came
-  std::uint64_t refresh_due_;        ///< the next refresh
-  mutable DramScheduler::Choice choice_;  ///< the last one, if `chosen_`: nothing became ready or was served since
+  unsigned ready_ = 0;         ///< of them, those that the scheduler holds
+  std::uint64_t came_ = 0;     ///< requests that came
+  std::uint64_t refresh_due_;  ///< the next refresh
+  mutable DramScheduler::Choice
+      choice_;  ///< the last one, if `chosen_`: nothing became ready or was served since
   mutable bool chosen_ = false;
   std::uint64_t refresh_until_ = 0;  ///< no row of any bank opens before
   DramCounters counters_;
