@@ -48,7 +48,7 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine,
     Netlist::SmCluster& blocks = netlist.clusters()[i];
     Cluster& c = clusters_.emplace_back(i, engine, blocks, with_data);
     initiators[&blocks.sm->to_l1_lg] = &c.sm.to_l1_lg;
-    initiators[&blocks.sm->to_texture] = &c.sm.to_texture;
+    if (blocks.texture != nullptr) initiators[&blocks.sm->to_texture] = &c.sm.to_texture.front();
     initiators[&blocks.sm->to_constant] = &c.sm.to_constant;
     initiators[&blocks.sm->to_instruction] = &c.sm.to_instruction;
     initiators[&blocks.sm->to_crossbar] = &c.sm.to_crossbar;
@@ -56,9 +56,6 @@ GpuModule::GpuModule(const sc_core::sc_module_name& name, EngineProcess& engine,
     if (blocks.texture != nullptr) {
       initiators[&blocks.texture->to_crossbar] = &c.texture.front().to_crossbar;
       targets[&blocks.texture->from_sm] = &c.texture.front().from_sm;
-    } else {
-      c.sm.to_texture.set_channel(config.hops.sm_texture.response, blocks.sm->domain());
-      c.sm.to_texture.bind(unasked_.emplace_back(socket_name("unasked", unasked_.size()).c_str()));
     }
     initiators[&blocks.constant->to_crossbar] = &c.constant.to_crossbar;
     initiators[&blocks.instruction->to_crossbar] = &c.instruction.to_crossbar;

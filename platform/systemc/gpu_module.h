@@ -76,7 +76,6 @@ class GpuModule final : public sc_core::sc_module {
   std::deque<DramModule> channels_;
   PcieModule pcie_;
   std::deque<IdleInitiatorSocket<kBusBits>> idle_;
-  std::deque<IdleTargetSocket<kBusBits>> unasked_;  ///< behind the SMs' sockets for caches that there are not
   std::vector<std::vector<ForeignTarget*>> foreign_dram_;  ///< sockets, by channel; none: DRAM is ours
   std::deque<DramBytes> dram_bytes_;                       ///< of each slice, where foreign DRAM keeps them
   const MemoryImage* vidmem_ = nullptr;

@@ -214,7 +214,8 @@ void Engine::archive(StateArchive& a) {
   for (PortBase* p : ports_)
     if (!p->receives()) p->archive(a);
   for (PortBase* p : ports_) {
-    if (!p->receives()) continue;
+    // Nothing ever comes by a port that no channel leads to.
+    if (!p->receives() || p->other_side().empty()) continue;
     a.section(p->path());
     p->archive(a);
   }

@@ -28,8 +28,8 @@ namespace warpline {
 
 /// Streaming multiprocessor: runs the warps of its CTAs in order within a warp, with a register
 /// scoreboard, one instruction per issue partition and cycle, in turn (round robin), and
-/// one memory line per cycle; bulk copies go past L1 beside them. A warp issues only from lines of code that
-/// have been fetched.
+/// one memory line per cycle, of L1 one per port to it; bulk copies go past L1 beside them. A warp issues
+/// only from lines of code that have been fetched.
 ///
 /// Ordering (docs/ordering.md): a release or fence issues when the warp's loads have returned
 /// and its stores have passed L1 (R2, R4), and beyond the CTA after a drain of the SM's writes
@@ -65,6 +65,8 @@ class Sm final : public Component, public LooseTarget {
     In<RequestMessage> from_cluster;  ///< what others ask of it
     Out<ResponseMessage> to_cluster;
   };
+  /// Whether it sends anything to a texture cache; if not, nobody need be at those ports.
+  [[nodiscard]] bool has_texture_cache() const { return !parameters_.unified_l1; }
   /// Makes them. Called once at most, before hops are made.
   void join_network();
   /// Null: there is none.

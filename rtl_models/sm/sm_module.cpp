@@ -12,12 +12,14 @@ SmModule::SmModule(const sc_core::sc_module_name& name, EngineModule& engine, He
     : BlockModule(name),
       sm_(std::move(sm)),
       to_l1_lg("to_l1_lg", engine, sm_->to_l1_lg, sm_->from_l1_lg),
-      to_texture("to_texture", engine, sm_->to_texture, sm_->from_texture),
       to_constant("to_constant", engine, sm_->to_constant, sm_->from_constant),
       to_instruction("to_instruction", engine, sm_->to_instruction, sm_->from_instruction),
       to_crossbar("to_crossbar", engine, sm_->to_crossbar, sm_->from_crossbar) {
-  for (InitiatorSocket* s : {&to_l1_lg, &to_texture, &to_constant, &to_instruction, &to_crossbar})
+  for (InitiatorSocket* s : {&to_l1_lg, &to_constant, &to_instruction, &to_crossbar})
     s->set_with_data(with_data);
+  if (sm_->has_texture_cache())
+    to_texture.emplace_back("to_texture", engine, sm_->to_texture, sm_->from_texture)
+        .set_with_data(with_data);
   unsigned number = 0;
   for (L1Port& port : sm_->more_l1_ports())
     more_to_l1_lg

@@ -23,7 +23,8 @@ class SmModule final : public BlockModule {
   Held<Sm> sm_;
 
  public:
-  InitiatorSocket to_l1_lg, to_texture, to_constant, to_instruction, to_crossbar;
+  InitiatorSocket to_l1_lg, to_constant, to_instruction, to_crossbar;
+  std::deque<InitiatorSocket> to_texture;     ///< one, unless L1 serves its requests
   std::deque<InitiatorSocket> more_to_l1_lg;  ///< where there are several ports to L1: number 1 and on
   std::deque<InitiatorSocket> to_network;     ///< one, where there is a network between SMs
   std::deque<TargetSocket> from_network;      ///< likewise: what other SMs ask of this one

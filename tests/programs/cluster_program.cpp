@@ -318,6 +318,7 @@ void interpret(ClusterProgram& p, const std::vector<Phase>& phases) {
 
 GpuConfig random_machine_of_clusters(Random& random) {
   GpuConfig c = random_machine(random);
+  c.l1_lg.carveouts.clear();  // an SM is to hold several CTAs
   c.sm_network.present = true;
   c.sms = static_cast<unsigned>(2 + random.below(5));
   c.gpcs = static_cast<unsigned>(1 + random.below(2));
