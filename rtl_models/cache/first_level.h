@@ -20,9 +20,9 @@ struct WARPLINE_PUBLIC FirstLevelParameters {
 
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);
-    rules.need(block_bytes == 32 || block_bytes == 64 || block_bytes == 128, "block_bytes",
-               "must be 32, 64 or 128");
-    rules.need(bytes <= 65536 && bytes % block_bytes == 0, "bytes",
+    const bool whole = block_bytes == 32 || block_bytes == 64 || block_bytes == 128;
+    rules.need(whole, "block_bytes", "must be 32, 64 or 128");
+    rules.need(bytes <= 65536 && (!whole || bytes % block_bytes == 0), "bytes",
                "must be a multiple of block_bytes, at most 65536");
     rules.need(next_latency <= 10000, "next_latency", "must be at most 10000 cycles");
     return rules.take();

@@ -46,7 +46,7 @@ inline GpuConfig random_machine(Random& random) {
   c.l1_lg.miss_registers = from_one(4);
   c.l1_lg.outgoing = pick({2, 3, 64});
   c.l1_lg.update_on_store = random.below(2) == 0;
-  for (ReadOnlyCacheParameters* r : {&c.texture, &c.constant}) {
+  for (ReadOnlyCacheParameters* r : {&c.texture, static_cast<ReadOnlyCacheParameters*>(&c.constant)}) {
     r->geometry = {from_one(8), from_one(4)};
     r->miss_registers = from_one(4);
   }
@@ -79,6 +79,12 @@ inline GpuConfig random_machine(Random& random) {
     h.request = {pick({4, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
     h.response = {pick({4, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
   });
+  c.constant.first_level = {pick({0, 64, 2048}), 64, pick({0, 3, 70})};
+  c.sm.barrier_latency = pick({0, 18});
+  c.sm.barrier_arrival_cycles = pick({0, 2});
+  c.sm.fence_latency = pick({0, 100});
+  c.sm.cta_launch_latency = pick({0, 50});
+  c.sm.shared_part_cycles = pick({1, 2});
   return c;
 }
 
