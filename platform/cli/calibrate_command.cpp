@@ -12,6 +12,8 @@
 #include "platform/study/microbench_texts.h"
 #include "platform/study/model_device.h"
 #include "rtl_models/base/glob.h"
+#include "rtl_models/base/text.h"
+#include "rtl_models/document/document.h"
 #include "rtl_models/document/files.h"
 #include "rtl_models/document/output_file.h"
 
@@ -29,58 +31,98 @@ struct CalibrateOptions {
   bool brief = false, list = false, quantities = false, quiet = false;
 };
 
+using Rows = std::vector<const study::MeasuredRow*>;
+
 std::string quantities_text() {
   std::string out;
   for (const study::Quantity& q : study::quantities()) {
     std::string keys;
-    for (const char* key : q.numbers) keys += fmt::format(" {}=N", key);
-    for (const char* key : q.words) keys += fmt::format(" {}=\"...\"", key);
+    for (const study::NumberArgument& n : q.numbers)
+      keys += n.required ? fmt::format(" {}=N", n.name) : fmt::format(" [{}=N]", n.name);
+    for (const study::WordArgument& w : q.words) {
+      const std::vector<std::string> words(w.words.begin(), w.words.end());
+      keys += fmt::format(" [{}={}]", w.name, joined(words, "|"));
+    }
     out += fmt::format("{:<16} {}\n{:<16}{}\n", q.name, q.meaning, "", keys.empty() ? " no arguments" : keys);
   }
   return out;
 }
 
-bool wanted(const CalibrateOptions& o, const study::MeasuredRow& row) {
-  if ((!o.kind.empty() && row.kind != o.kind) || (o.brief && !row.brief)) return false;
-  return o.rows.empty() || std::any_of(o.rows.begin(), o.rows.end(), [&](const std::string& pattern) {
-           return glob_matches(pattern, row.id);
-         });
+/// `a100` and `h100` are short for presets.
+std::string whole_name(const std::string& gpu) {
+  return gpu == "a100" ? "a100-80" : gpu == "h100" ? "h100-sxm" : gpu;
 }
 
-/// Writes a file whole. Returns why it could not be, or an empty string.
-std::string written(const std::string& path, const std::string& text) {
+/// The rows that the options ask for, of the GPU that is called `gpu`.
+Rows chosen_rows(const CalibrateOptions& o, const std::vector<study::MeasuredRow>& rows,
+                 const std::string& gpu) {
+  Rows out;
+  for (const study::MeasuredRow& row : rows) {
+    const bool named = o.rows.empty() ||
+                       std::any_of(o.rows.begin(), o.rows.end(),
+                                   [&](const std::string& pattern) { return glob_matches(pattern, row.id); });
+    if (named && whole_name(row.gpu) == whole_name(gpu) && (o.kind.empty() || row.kind == o.kind) &&
+        (!o.brief || row.brief))
+      out.push_back(&row);
+  }
+  return out;
+}
+
+/// Nothing is asked for: a mistake of the command line.
+int nothing_chosen(const CalibrateOptions& o, const std::vector<study::MeasuredRow>& rows) {
+  std::vector<std::string> gpus, kinds;
+  for (const study::MeasuredRow& row : rows) {
+    if (std::find(gpus.begin(), gpus.end(), row.gpu) == gpus.end()) gpus.push_back(row.gpu);
+    if (std::find(kinds.begin(), kinds.end(), row.kind) == kinds.end()) kinds.push_back(row.kind);
+  }
+  std::string hint = "there are rows of " + joined(gpus);
+  if (!o.kind.empty() && std::find(kinds.begin(), kinds.end(), o.kind) == kinds.end())
+    hint = did_you_mean(o.kind, kinds) + " (classes: " + joined(kinds) + ")";
+  return bad_input("no published row of " + o.gpu.name + " is asked for", hint);
+}
+
+/// Writes a file whole. Returns the exit status.
+int write_whole(const std::string& path, const std::string& text) {
   OutputFile file;
-  if (std::string why = file.open(path); !why.empty()) return why;
-  file.write(text);
-  return file.close();
+  std::string why = file.open(path);
+  if (why.empty()) {
+    file.write(text);
+    why = file.close();
+  }
+  return why.empty() ? kDone : bad_input(path + ": " + why);
 }
 
 /// Measures rows on hardware, and writes a file of rows for it.
 int measure_on_gpu(const CalibrateOptions& o, const std::vector<study::MeasuredRow>& rows) {
+  const Rows asked = chosen_rows(o, rows, o.gpu.name);
+  if (asked.empty()) return nothing_chosen(o, rows);
   try {
     study::CudaDevice device(o.device);
     std::vector<study::MeasuredRow> measured;
     ProgressBar bar(!o.quiet && is_terminal(2), 1, "rows");
     bar.launch(0, device.name());
-    for (const study::MeasuredRow& row : rows) {
-      if (row.quantity == nullptr || row.gpu != o.gpu.name || !wanted(o, row)) continue;
-      study::RowResult r = study::measure(device, row);
-      bar.update(0, measured.size());
+    std::size_t done = 0;
+    for (const study::MeasuredRow* row : asked) {
+      if (row->quantity == nullptr) continue;
+      const study::RowResult r = study::measure(device, *row);
+      ++done;
+      bar.update(static_cast<double>(done) / static_cast<double>(asked.size()), done);
       if (!r.answered) {
         bar.clear();
-        print_message("warning: " + row.id + ": " + r.refused + "\n");
+        print_message("warning: " + row->id + ": " + r.refused + "\n");
         continue;
       }
-      measured.push_back(row);
-      measured.back().id = "own." + row.id;
+      measured.push_back(*row);
+      measured.back().id = "own." + row->id;
       measured.back().value = r.measured;
       measured.back().source = "measured on " + device.name();
     }
     bar.clear();
-    if (const std::string why = written(o.measure, study::rows_toml(measured)); !why.empty())
-      return bad_input(o.measure + ": " + why);
-    print_result(fmt::format("{} rows of {} in {}\n", measured.size(), device.name(), o.measure));
-    return kDone;
+    if (measured.empty()) return bad_input("no row could be measured on " + device.name());
+    const int status = write_whole(o.measure, study::rows_toml(measured));
+    if (status == kDone)
+      print_result(fmt::format("{} rows of {} in {}\n", measured.size(), device.name(), o.measure));
+    return status;
   } catch (const study::BenchError& e) {
     return bad_input(e.what, "--measure needs an NVIDIA GPU and its driver (libcuda.so.1)");
   }
@@ -100,37 +142,33 @@ int calibrate(const CalibrateOptions& o) {
   }
   const auto rows = study::read_rows(file, text);
   if (!rows.ok()) return bad_input(rows.faults());
-  if (!o.measure.empty()) return measure_on_gpu(o, rows.value());
-  // Short names stand for whole ones.
-  const std::string gpu = o.gpu.name == "a100" ? "a100-80" : o.gpu.name == "h100" ? "h100-sxm" : o.gpu.name;
-  std::vector<std::string> gpus = {gpu};
-  if (gpu == "all") gpus = preset_names();
-  std::vector<std::pair<GpuConfig, std::vector<const study::MeasuredRow*>>> chosen;
-  for (const std::string& name : gpus) {
-    const auto loaded = load_gpu(name, o.gpu.sets);
-    if (!loaded.ok()) return bad_input(loaded.faults());
-    // A file stands for the preset that it is based on only by name: its rows are those of --rows.
-    std::vector<const study::MeasuredRow*> own;
-    for (const study::MeasuredRow& row : rows.value())
-      if ((row.gpu == name || row.gpu == loaded.value().name) && wanted(o, row)) own.push_back(&row);
-    if (!own.empty()) chosen.emplace_back(loaded.value(), std::move(own));
-  }
-  for (const std::string& path : {o.report, o.json})
+  for (const std::string& path : {o.report, o.json, o.measure})
     if (!path.empty())
       if (const std::string why = OutputFile::refusal(path); !why.empty())
         return bad_input(path + ": " + why);
-  if (chosen.empty())
-    return bad_input("no published row of " + o.gpu.name + " is asked for",
-                     "warpline calibrate " + o.gpu.name + " --list shows what there is");
+  if (!o.measure.empty()) return measure_on_gpu(o, rows.value());
+  std::vector<std::string> gpus = {o.gpu.name};
+  if (o.gpu.name == "all") gpus = preset_names();
+  std::vector<std::pair<GpuConfig, Rows>> chosen;
+  for (const std::string& name : gpus) {
+    const auto loaded = load_gpu(name, o.gpu.sets);
+    if (!loaded.ok()) return bad_input(loaded.faults());
+    // A file is called after itself, and its rows are those that say so.
+    Rows own = chosen_rows(o, rows.value(), loaded.value().name);
+    if (!own.empty()) chosen.emplace_back(loaded.value(), std::move(own));
+  }
+  if (chosen.empty()) return nothing_chosen(o, rows.value());
   std::vector<study::RowResult> results;
-  ProgressBar bar(!o.quiet && !o.list && is_terminal(2), chosen.size(), "rows");
-  for (std::size_t n = 0; n < chosen.size(); ++n) {
-    const auto& [config, own] = chosen[n];
-    if (o.list) {
+  if (o.list) {
+    for (const auto& [config, own] : chosen)
       for (const study::MeasuredRow* row : own)
         results.push_back({row, false, 0, row->quantity == nullptr ? row->refused : row->source, 0});
-      continue;
-    }
+    print_result(study::rows_text(results));
+    return kDone;
+  }
+  ProgressBar bar(!o.quiet && is_terminal(2), chosen.size(), "rows");
+  for (std::size_t n = 0; n < chosen.size(); ++n) {
+    const auto& [config, own] = chosen[n];
     bar.launch(n, config.name);
     study::ModelDevice device(config);
     std::size_t done = 0;
@@ -140,16 +178,13 @@ int calibrate(const CalibrateOptions& o) {
     }
   }
   bar.clear();
-  print_result(study::rows_text(results));
-  if (o.list) return kDone;
-  print_result("\n" + study::summary_text(study::summarise(results)));
+  print_result(study::rows_text(results) + "\n" + study::summary_text(study::summarise(results)));
   int status = kDone;
-  const auto keep = [&](const std::string& path, const std::string& bytes) {
-    if (path.empty()) return;
-    if (const std::string why = written(path, bytes); !why.empty()) status = bad_input(path + ": " + why);
-  };
-  keep(o.report, study::calibration_html(o.gpu.name, WARPLINE_VERSION, results));
-  keep(o.json, study::calibration_json(o.gpu.name, results));
+  if (!o.report.empty())
+    status = std::max(status,
+                      write_whole(o.report, study::calibration_html(o.gpu.name, WARPLINE_VERSION, results)));
+  if (!o.json.empty())
+    status = std::max(status, write_whole(o.json, study::calibration_json(o.gpu.name, results)));
   return status;
 }
 
@@ -159,21 +194,28 @@ void add_calibrate(CLI::App& app, int& status) {
   CLI::App& command = *app.add_subcommand(
       "calibrate", "Repeats published measurements of a GPU on its model, and tells the errors by class");
   CalibrateOptions& o = options_of(command, status, calibrate);
-  command.add_option("GPU", o.gpu.name, "preset, a TOML file called as one, or all")->required();
+  o.gpu.name = "all";
+  command.add_option("GPU", o.gpu.name, "preset, TOML file, or all")->capture_default_str();
   o.gpu.add_set(command, "key.path=value changes the GPU; may be repeated");
   command
       .add_option("--row", o.rows, "only rows whose names fit the pattern (V100.chase.*); may be repeated")
       ->allow_extra_args(false);
   command.add_option("--class", o.kind, "only rows of this class");
   command.add_option("--rows", o.rows_file, "a file of rows in place of those built in");
-  command.add_option("--report", o.report, "writes a page of HTML with curves and all rows");
-  command.add_option("--json", o.json, "writes the results as JSON");
-  command.add_option(
+  command.add_flag("--brief", o.brief, "only rows that are measured in about a second each");
+  CLI::Option* const report =
+      command.add_option("--report", o.report, "writes a page of HTML with curves and all rows");
+  CLI::Option* const json = command.add_option("--json", o.json, "writes the results as JSON");
+  CLI::Option* const measure = command.add_option(
       "--measure", o.measure,
       "measures the rows of GPU on this host's NVIDIA GPU instead, and writes a file for --rows");
-  command.add_option("--device", o.device, "with --measure, the number of the GPU")->capture_default_str();
-  command.add_flag("--brief", o.brief, "only rows that are measured in about a second each");
-  command.add_flag("--list", o.list, "lists the rows and who has measured them; measures nothing");
+  command.add_option("--device", o.device, "with --measure, the number of the GPU")
+      ->capture_default_str()
+      ->needs(measure);
+  CLI::Option* const list =
+      command.add_flag("--list", o.list, "lists the rows and who has measured them; measures nothing");
+  for (CLI::Option* output : {report, json}) output->excludes(measure)->excludes(list);
+  list->excludes(measure);
   command.add_flag("--quantities", o.quantities, "lists what rows can be measured as, with arguments");
   command.add_flag("--quiet", o.quiet, "no progress");
   command.footer("Example: warpline calibrate v100 --class latency");

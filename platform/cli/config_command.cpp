@@ -15,7 +15,7 @@ std::string one_line(const GpuConfig& c) {
   const auto kib = [](std::uint64_t caches, const CacheGeometry& g) {
     return caches * g.sets * g.ways * kLineBytes / 1024;
   };
-  return fmt::format("{:<6} {:>4} SMs at {} MHz, {} KiB L1 each, {} KiB L2 in {} slices, {} DRAM channels",
+  return fmt::format("{:<9} {:>4} SMs at {} MHz, {} KiB L1 each, {} KiB L2 in {} slices, {} DRAM channels",
                      c.name, c.sms, c.clocks.sm, kib(1, c.l1_lg.geometry), kib(c.l2.slices, c.l2.geometry),
                      c.l2.slices, c.dram.channels);
 }

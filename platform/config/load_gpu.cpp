@@ -74,6 +74,8 @@ class Loader {
     const std::string base = reader.text("base").value_or(preset_names().front());
     if (!preset_text(base).empty()) {
       preset(base);
+      for (auto& [key, origin] : origins_)
+        if (origin.source.as.empty()) origin.source.as = base;
     } else {
       const std::vector<std::string> names = preset_names();
       const std::string near = did_you_mean(base, names);
@@ -148,9 +150,13 @@ class Loader {
     const std::vector<std::string> keys = dram_standard_keys();
     config.dram.visit([&](const char* name, auto& field, const char*) {
       if (std::find(keys.begin(), keys.end(), name) == keys.end() || is_set(name)) return;
+      // Its text says of each time whether the standard or an assumption gives it.
+      const bool shape = std::string_view(name) == "banks" || std::string_view(name) == "bank_groups" ||
+                         std::string_view(name) == "row_bytes" || std::string_view(name) == "bus_bits";
       of_standard_["dram." + std::string(name)] = {
-          KeySource::Kind::document,
-          given.standard + " at " + std::to_string(config.clocks.dram) + " MHz (platform/config/dram)",
+          shape ? KeySource::Kind::document : KeySource::Kind::assumed,
+          given.standard + " at " + std::to_string(config.clocks.dram) +
+              " MHz, as platform/config/dram has it",
           {}};
       given.visit([&](const char* of, auto& value, const char*) {
         if constexpr (std::is_same_v<decltype(value), decltype(field)>)
@@ -192,8 +198,8 @@ class Loader {
   std::list<Document> documents_;
   std::map<const Document*, ParameterOrigin> layers_;
   std::vector<const Document*> bound_;  ///< in the order in which they set keys
-  std::set<const Document*> presets_;  ///< of the documents
-  KeySources of_standard_;             ///< of keys that the standard of DRAM has given
+  std::set<const Document*> presets_;   ///< of the documents
+  KeySources of_standard_;              ///< of keys that the standard of DRAM has given
   KeyOrigins origins_;
   Diagnostics faults_;
 };

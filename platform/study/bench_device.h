@@ -27,11 +27,9 @@ struct KernelCall {
 struct DeviceShape {
   unsigned sms = 0;
   unsigned sm_mhz = 0;             ///< clock in which kernels read time
-  std::uint64_t l1_bytes = 0;      ///< of one SM
   std::uint64_t l2_bytes = 0;      ///< in all
   std::uint64_t shared_bytes = 0;  ///< that the CTAs of an SM have together
   std::uint64_t memory_bytes = 0;
-  unsigned threads_per_sm = 0;
 };
 
 /// A GPU on which the kernels of sw/microbench run: a model or hardware.
@@ -47,6 +45,8 @@ class BenchDevice {
   virtual void write_constant(const std::string& variable, const void* bytes, std::uint64_t count) = 0;
   /// A texture of `words` unsigned words of 32 bits that lie at `address`: what a kernel gets as its handle.
   virtual std::uint64_t texture(std::uint64_t address, std::uint64_t words) = 0;
+  /// Has caches forget what the host has written.
+  virtual void forget() = 0;
   /// Runs a kernel to its end. Returns the seconds that it took. Throws BenchError if it fails.
   virtual double run(const KernelCall& call) = 0;
   /// Forgets caches and gives all memory back.

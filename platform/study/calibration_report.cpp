@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -29,7 +30,7 @@ std::vector<Curve> curves_of(const std::vector<RowResult>& results) {
     if (!r.answered) continue;
     const std::string over = runs_over(*r.row);
     if (over.empty()) continue;
-    std::string title = r.row->quantity->name;
+    std::string title = r.row->gpu + ": " + r.row->quantity->name;
     for (const auto& [key, word] : r.row->arguments.words) title += " " + word;
     for (const auto& [key, n] : r.row->arguments.numbers)
       if (key != over) title += fmt::format(", {} {:g}", key, n);
@@ -112,6 +113,8 @@ std::string calibration_json(const std::string& gpu, const std::vector<RowResult
   out["gpu"] = gpu;
   for (const RowResult& r : results) {
     nlohmann::ordered_json row = {{"id", r.row->id},
+                                  {"gpu", r.row->gpu},
+                                  {"source", r.row->source},
                                   {"class", r.row->kind},
                                   {"published", r.row->value},
                                   {"unit", r.row->unit},

@@ -18,7 +18,7 @@ constexpr int kAttributeClockKhz = 13, kAttributeSms = 16, kAttributeThreadsPerS
 }  // namespace
 
 struct TextureResource {  // CUDA_RESOURCE_DESC of linear memory
-  int kind = 3;
+  int kind = 2;
   std::uint64_t pointer = 0;
   int format = 3;  // unsigned words of 32 bits
   unsigned channels = 1;
@@ -107,41 +107,35 @@ void CudaDevice::find_functions() {
   find("cuGetErrorName", d.error_name);
 }
 
-CudaDevice::CudaDevice(unsigned number) : driver_(new Driver) {
-  try {
-    find_functions();
-    int device = 0;
-    call("cuInit", driver_->init, 0U);
-    call("cuDeviceGet", driver_->get, &device, static_cast<int>(number));
-    char name[256] = {};
-    call("cuDeviceGetName", driver_->device_name, &name[0], 255, device);
-    name_ = name;
-    const auto attribute = [&](int which) {
-      int value = 0;
-      call("cuDeviceGetAttribute", driver_->attribute, &value, which, device);
-      return static_cast<unsigned>(value);
-    };
-    shape_.sms = attribute(kAttributeSms);
-    shape_.sm_mhz = attribute(kAttributeClockKhz) / 1000;
-    shape_.l2_bytes = attribute(kAttributeL2Bytes);
-    shape_.shared_bytes = attribute(kAttributeSharedPerSm);
-    shape_.threads_per_sm = attribute(kAttributeThreadsPerSm);
-    std::size_t bytes = 0;
-    call("cuDeviceTotalMem", driver_->total_memory, &bytes, device);
-    shape_.memory_bytes = bytes;
-    void* context = nullptr;
-    call("cuDevicePrimaryCtxRetain", driver_->retain, &context, device);
-    call("cuCtxSetCurrent", driver_->set_current, context);
-    for (const MicrobenchText& text : microbench_texts()) {
-      void* module = nullptr;
-      call("cuModuleLoadData", driver_->load, &module, static_cast<const void*>(text.ptx));
-      modules_.push_back(module);
-    }
-    for (void*& event : events_) call("cuEventCreate", driver_->make_event, &event, 0U);
-  } catch (const BenchError&) {
-    delete driver_;
-    throw;
+CudaDevice::CudaDevice(unsigned number) : driver_(std::make_unique<Driver>()) {
+  find_functions();
+  int device = 0;
+  call("cuInit", driver_->init, 0U);
+  call("cuDeviceGet", driver_->get, &device, static_cast<int>(number));
+  char name[256] = {};
+  call("cuDeviceGetName", driver_->device_name, &name[0], 255, device);
+  name_ = name;
+  const auto attribute = [&](int which) {
+    int value = 0;
+    call("cuDeviceGetAttribute", driver_->attribute, &value, which, device);
+    return static_cast<unsigned>(value);
+  };
+  shape_.sms = attribute(kAttributeSms);
+  shape_.sm_mhz = attribute(kAttributeClockKhz) / 1000;
+  shape_.l2_bytes = attribute(kAttributeL2Bytes);
+  shape_.shared_bytes = attribute(kAttributeSharedPerSm);
+  std::size_t bytes = 0;
+  call("cuDeviceTotalMem", driver_->total_memory, &bytes, device);
+  shape_.memory_bytes = bytes;
+  void* context = nullptr;
+  call("cuDevicePrimaryCtxRetain", driver_->retain, &context, device);
+  call("cuCtxSetCurrent", driver_->set_current, context);
+  for (const MicrobenchText& text : microbench_texts()) {
+    void* module = nullptr;
+    call("cuModuleLoadData", driver_->load, &module, static_cast<const void*>(text.ptx));
+    modules_.push_back(module);
   }
+  for (void*& event : events_) call("cuEventCreate", driver_->make_event, &event, 0U);
 }
 
 CudaDevice::~CudaDevice() {
@@ -150,11 +144,10 @@ CudaDevice::~CudaDevice() {
   } catch (const BenchError&) {
     // The driver frees what is left at the end of the process.
   }
-  delete driver_;
 }
 
 void CudaDevice::clear() {
-  evict();
+  forget();
   free_all();
 }
 
@@ -165,7 +158,7 @@ void CudaDevice::free_all() {
 }
 
 /// L2 keeps what was read last: other lines take their places.
-void CudaDevice::evict() {
+void CudaDevice::forget() {
   const std::uint64_t bytes = 2 * shape_.l2_bytes;
   KernelCall fill{"stream_write16", 2 * shape_.sms, 1024};
   run(fill.pointer(allocate(bytes)).word(bytes / 16));

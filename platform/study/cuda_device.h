@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ class CudaDevice final : public BenchDevice {
   void read(std::uint64_t address, void* bytes, std::uint64_t count) override;
   void write_constant(const std::string& variable, const void* bytes, std::uint64_t count) override;
   std::uint64_t texture(std::uint64_t address, std::uint64_t words) override;
+  void forget() override;
   double run(const KernelCall& call) override;
   void clear() override;
 
@@ -32,10 +34,9 @@ class CudaDevice final : public BenchDevice {
   template <class Function, class... Arguments>
   void call(const char* name, Function* function, Arguments... arguments);
   void find_functions();
-  void evict();
   void free_all();
 
-  Driver* driver_ = nullptr;
+  std::unique_ptr<Driver> driver_;
   DeviceShape shape_;
   std::string name_;
   std::map<std::string, void*> functions_;  ///< by kernel

@@ -11,16 +11,33 @@
 namespace warpline::study {
 namespace {
 
-/// What a measured value is multiplied with, to be in this unit; 0: no such unit.
-double scale_of(const std::string& unit, double mhz) {
-  if (unit == "cycles" || unit == "B/clk/SM" || unit == "atomics/clk" || unit == "MHz" || unit == "bytes" ||
-      unit == "count")
-    return 1;
-  if (unit == "ns") return 1000 / mhz;
-  if (unit == "us") return 1 / mhz;
-  if (unit == "GB/s") return 1e-9;
-  if (unit == "GiB/s") return 1.0 / (1U << 30U);
-  return 0;
+/// A unit of rows.
+struct Unit {
+  const char* name;
+  std::vector<Dimension> of;
+  double scale;          ///< that a measured value is multiplied with
+  bool in_time = false;  ///< and divided by the SM clock in MHz
+};
+
+const std::vector<Unit>& units() {
+  using D = Dimension;
+  static const std::vector<Unit> kAll = {{"cycles", {D::cycles}, 1},
+                                         {"ns", {D::cycles}, 1000, true},
+                                         {"us", {D::cycles}, 1, true},
+                                         {"GB/s", {D::bytes_per_second}, 1e-9},
+                                         {"GiB/s", {D::bytes_per_second}, 1.0 / (1U << 30U)},
+                                         {"B/clk/SM", {D::bytes_per_cycle}, 1},
+                                         {"atomics/clk", {D::operations_per_cycle}, 1},
+                                         {"MHz", {D::count}, 1},
+                                         {"bytes", {D::count}, 1},
+                                         {"count", {D::count}, 1}};
+  return kAll;
+}
+
+const Unit* find_unit(const std::string& name) {
+  for (const Unit& u : units())
+    if (name == u.name) return &u;
+  return nullptr;
 }
 
 class RowReader {
@@ -38,25 +55,30 @@ class RowReader {
     row.tolerance = reader.magnitude("tolerance").value_or(0);
     row.brief = reader.boolean("brief").value_or(false);
     row.source = reader.text("source", TableReader::required).value_or("");
-    if (const Member* unit = table.find("unit"); unit != nullptr && scale_of(row.unit, 1) == 0)
-      reader.fault(unit->value.place, "unit: there is no \"" + row.unit + "\"",
+    const Member* const unit_at = table.find("unit");
+    const Unit* const unit = find_unit(row.unit);
+    if (unit_at != nullptr && unit == nullptr)
+      reader.fault(unit_at->value.place, "unit: there is no \"" + row.unit + "\"",
                    "cycles, ns, us, GB/s, GiB/s, B/clk/SM, atomics/clk, MHz, bytes or count");
-    if (table.find("refused") != nullptr) {
+    if (const Member* value = table.find("value"); value != nullptr && row.value <= 0)
+      reader.fault(value->value.place, "value: must be above 0");
+    if (const Member* refused = table.find("refused"); refused != nullptr) {
       row.refused = reader.text("refused").value_or("");
+      if (row.refused.empty()) reader.fault(refused->value.place, "refused: must say why");
     } else {
       const std::string name = reader.text("quantity", TableReader::required).value_or("");
       row.quantity = find_quantity(name);
-      if (row.quantity == nullptr) {
+      if (row.quantity != nullptr) {
+        read_arguments(reader, table, row);
+        const std::vector<Dimension>& of = unit == nullptr ? std::vector<Dimension>{} : unit->of;
+        if (unit != nullptr && std::find(of.begin(), of.end(), row.quantity->dimension) == of.end())
+          reader.fault(unit_at->value.place, "unit: " + name + " is not measured in " + row.unit,
+                       row.quantity->meaning);
+      } else if (const Member* m = table.find("quantity"); m != nullptr) {
         std::vector<std::string> names;
         for (const Quantity& q : quantities()) names.emplace_back(q.name);
-        if (const Member* m = table.find("quantity"); m != nullptr)
-          reader.fault(m->value.place, "quantity: there is none called \"" + name + "\"",
-                       did_you_mean(name, names));
-      } else {
-        for (const char* key : row.quantity->numbers)
-          if (const auto n = reader.magnitude(key)) row.arguments.numbers[key] = *n;
-        for (const char* key : row.quantity->words)
-          if (const auto w = reader.text(key)) row.arguments.words[key] = *w;
+        reader.fault(m->value.place, "quantity: there is none called \"" + name + "\"",
+                     did_you_mean(name, names));
       }
     }
     if (row.quantity != nullptr || !row.refused.empty()) reader.finish();
@@ -64,6 +86,23 @@ class RowReader {
   }
 
  private:
+  static void read_arguments(TableReader& reader, const Value& table, MeasuredRow& row) {
+    for (const NumberArgument& n : row.quantity->numbers) {
+      const auto need = n.required ? TableReader::required : TableReader::optional;
+      if (const auto value = reader.number(n.name, n.least, n.most, need))
+        row.arguments.numbers[n.name] = static_cast<double>(*value);
+    }
+    for (const WordArgument& w : row.quantity->words) {
+      const auto word = reader.text(w.name);
+      if (!word) continue;
+      row.arguments.words[w.name] = *word;
+      const std::vector<std::string> allowed(w.words.begin(), w.words.end());
+      if (std::find(allowed.begin(), allowed.end(), *word) == allowed.end())
+        reader.fault(table.find(w.name)->value.place,
+                     std::string(w.name) + ": must be " + joined(allowed, ", ", " or "));
+    }
+  }
+
   const Document& document_;
   Diagnostics& faults_;
 };
@@ -120,7 +159,8 @@ std::string rows_toml(const std::vector<MeasuredRow>& rows) {
 }
 
 double in_unit_of(const MeasuredRow& row, double measured, const DeviceShape& shape) {
-  return measured * scale_of(row.unit, shape.sm_mhz);
+  const Unit& unit = *find_unit(row.unit);
+  return measured * unit.scale / (unit.in_time ? shape.sm_mhz : 1);
 }
 
 }  // namespace warpline::study

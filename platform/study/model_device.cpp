@@ -11,12 +11,10 @@ namespace warpline::study {
 ModelDevice::ModelDevice(const GpuConfig& config) : config_(config) {
   shape_.sms = config.sms;
   shape_.sm_mhz = config.clocks.sm;
-  shape_.l1_bytes = std::uint64_t{config.l1_lg.geometry.sets} * config.l1_lg.geometry.ways * kLineBytes;
   shape_.l2_bytes =
       std::uint64_t{config.l2.slices} * config.l2.geometry.sets * config.l2.geometry.ways * kLineBytes;
   shape_.shared_bytes = config.sm.shared_bytes;
   shape_.memory_bytes = config.vidmem_bytes;
-  shape_.threads_per_sm = config.sm.warp_slots * kWarpLanes;
   for (const MicrobenchText& text : microbench_texts()) {
     auto module = ptx::parse(text.ptx, std::string(text.name) + ".ptx (built in)");
     WARPLINE_EXPECT(module.ok(), "built-in kernels are read");

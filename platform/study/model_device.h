@@ -23,6 +23,8 @@ class ModelDevice final : public BenchDevice {
   void read(std::uint64_t address, void* bytes, std::uint64_t count) override;
   void write_constant(const std::string& variable, const void* bytes, std::uint64_t count) override;
   std::uint64_t texture(std::uint64_t address, std::uint64_t words) override;
+  /// The host's writes leave nothing in caches here.
+  void forget() override {}
   double run(const KernelCall& call) override;
   void clear() override;
   [[nodiscard]] GpuPlatform& platform() { return *platform_; }

@@ -82,21 +82,22 @@ double chase(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
   const std::uint64_t node = given.number("node", 128);
   const std::uint64_t count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
-  const Ring ring = ring_of(count, node, device.shape());
   const std::uint64_t at = device.allocate(count * node), result = device.allocate(256);
+  const Ring ring = ring_of(count, node, device.shape());
   for (std::size_t n = 0; n < ring.nodes.size(); ++n) {
     const std::uint64_t next = at + ring.nodes[(n + 1) % ring.nodes.size()] * node;
     device.write(at + ring.nodes[n] * node, &next, sizeof next);
   }
   KernelCall call{"chase_" + given.word("operator", "ca"), 1,
                   static_cast<unsigned>(given.number("threads", 1))};
+  if (ring.warm < ring.nodes.size()) device.forget();
   if (arguments.numbers.count("carveout") != 0)
     call.carveout = static_cast<unsigned>(given.number("carveout", 0));
   call.pointer(at + ring.nodes[0] * node).word(ring.warm).word(ring.steps);
   return told_cycles(device, call, result) / ring.steps;
 }
 
-/// The same of 32-bit words that hold each other's index, or their offset in bytes.
+/// Words of 32 bits that hold the index of the next node, in units of `unit` bytes.
 std::vector<std::uint32_t> index_ring(const Ring& ring, std::uint64_t step, std::uint64_t words,
                                       unsigned unit) {
   std::vector<std::uint32_t> out(words);
@@ -108,13 +109,15 @@ std::vector<std::uint32_t> index_ring(const Ring& ring, std::uint64_t step, std:
 
 double chase_index(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
-  const std::uint64_t node = given.number("node", 128), count = given.number("bytes", 0) / node;
-  const Ring ring = ring_of(count, node, device.shape());
+  const std::uint64_t node = given.number("node", 128);
+  const std::uint64_t count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
   const std::uint64_t at = device.allocate(count * node), result = device.allocate(256);
+  const Ring ring = ring_of(count, node, device.shape());
   for (std::size_t n = 0; n < ring.nodes.size(); ++n) {
     const auto next = static_cast<std::uint32_t>(ring.nodes[(n + 1) % ring.nodes.size()] * node / 4);
     device.write(at + ring.nodes[n] * node, &next, sizeof next);
   }
+  if (ring.warm < ring.nodes.size()) device.forget();
   KernelCall call{"chase_index", 1, 1};
   call.pointer(at).word(ring.nodes[0] * node / 4).word(ring.warm).word(ring.steps);
   return told_cycles(device, call, result) / ring.steps;
@@ -165,7 +168,7 @@ double miss_penalty(BenchDevice& device, const QuantityArguments& arguments) {
   return measure(device, far) - near;
 }
 
-/// A ring in shared memory for each lane: `ways` lanes meet in a bank; 0: all lanes read one word.
+/// A ring in shared memory for each lane of a warp, `ways` of which meet in a bank; without, for one thread.
 double chase_shared(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
   const auto ways = static_cast<unsigned>(given.number("ways", 0));
@@ -362,47 +365,118 @@ double property(BenchDevice& device, const QuantityArguments& arguments) {
   const DeviceShape& s = device.shape();
   if (what == "sms") return s.sms;
   if (what == "sm_mhz") return s.sm_mhz;
-  if (what == "l2_bytes") return static_cast<double>(s.l2_bytes);
-  throw BenchError{"there is no property \"" + what + "\""};
+  return static_cast<double>(s.l2_bytes);
 }
 
 }  // namespace
 
 const std::vector<Quantity>& quantities() {
+  using D = Dimension;
+  constexpr std::uint64_t kConstantBytes = 65536;
+  static const NumberArgument kBytes{"bytes", true}, kNode{"node", false, 8, 1U << 20U};
   static const std::vector<Quantity> kAll = {
       {"chase",
        "SM cycles of a load in a chain of addresses",
-       {"bytes", "node", "threads", "carveout"},
-       {"operator"},
+       D::cycles,
+       {kBytes, kNode, {"threads", false, 1, 1024}, {"carveout", false, 0, 100}},
+       {{"operator", {"ca", "cg", "cv", "nc"}}},
        chase},
-      {"chase_index", "SM cycles of a step of a chain of indices", {"bytes", "node"}, {}, chase_index},
+      {"chase_index",
+       "SM cycles of a step of a chain of indices",
+       D::cycles,
+       {kBytes, kNode},
+       {},
+       chase_index},
       {"chase_constant",
        "SM cycles of a step of a chain in constant memory",
-       {"bytes", "node"},
+       D::cycles,
+       {{"bytes", true, 8, kConstantBytes}, kNode},
        {},
        chase_constant},
-      {"chase_texture", "SM cycles of a step of a chain in a texture", {"bytes", "node"}, {}, chase_texture},
+      {"chase_texture",
+       "SM cycles of a step of a chain in a texture",
+       D::cycles,
+       {{"bytes", true, 8, 1U << 27U}, kNode},
+       {},
+       chase_texture},
       {"miss_penalty",
        "SM cycles that a load of a chain takes longer than of a smaller one",
-       {"bytes", "far_bytes", "node"},
-       {"operator"},
+       D::cycles,
+       {kBytes, {"far_bytes", true}, kNode},
+       {{"operator", {"ca", "cg", "cv", "nc", "texture"}}},
        miss_penalty},
-      {"chase_shared", "SM cycles of a load in a chain in shared memory", {"ways"}, {}, chase_shared},
-      {"stream", "bytes a second through DRAM", {"block", "blocks_per_sm"}, {"kind"}, stream},
-      {"read_same", "bytes a second that all SMs read of one buffer", {"bytes"}, {}, read_same},
-      {"read_windows", "bytes a second that all SMs read of windows", {"bytes"}, {}, read_windows},
-      {"strided", "SM cycles of a warp's load that hits in L1", {"stride"}, {"type"}, strided},
-      {"shared_bandwidth", "bytes per SM cycle of shared memory", {"warps"}, {"type"}, shared_bandwidth},
-      {"l1_bandwidth", "bytes per SM cycle of hits in L1", {"warps"}, {"type"}, l1_bandwidth},
+      {"chase_shared",
+       "SM cycles of a load in a chain in shared memory",
+       D::cycles,
+       {{"ways", false, 1, 32}},
+       {},
+       chase_shared},
+      {"stream",
+       "bytes a second through DRAM",
+       D::bytes_per_second,
+       {{"block", false, 32, 1024}, {"blocks_per_sm", false, 1, 16}},
+       {{"kind", {"read", "write", "scale", "triad"}}},
+       stream},
+      {"read_same",
+       "bytes a second that all SMs read of one buffer",
+       D::bytes_per_second,
+       {kBytes},
+       {},
+       read_same},
+      {"read_windows",
+       "bytes a second that all SMs read of windows",
+       D::bytes_per_second,
+       {kBytes},
+       {},
+       read_windows},
+      {"strided",
+       "SM cycles of a warp's load that hits in L1",
+       D::cycles,
+       {{"stride", true, 1, 1024}},
+       {{"type", {"float", "double"}}},
+       strided},
+      {"shared_bandwidth",
+       "bytes per SM cycle of shared memory",
+       D::bytes_per_cycle,
+       {{"warps", false, 1, 32}},
+       {{"type", {"float", "double"}}},
+       shared_bandwidth},
+      {"l1_bandwidth",
+       "bytes per SM cycle of hits in L1",
+       D::bytes_per_cycle,
+       {{"warps", false, 1, 32}},
+       {{"type", {"float", "double"}}},
+       l1_bandwidth},
       {"atomic_latency",
        "SM cycles of a chain of atomics",
-       {"contention"},
-       {"space", "operation"},
+       D::cycles,
+       {{"contention", false, 1, 32}},
+       {{"space", {"global", "shared"}}, {"operation", {"add", "cas"}}},
        atomic_latency},
-      {"atomic_rate", "atomics per SM cycle of all SMs", {"words"}, {}, atomic_rate},
-      {"barrier_block", "SM cycles of a barrier of a block", {"warps", "blocks"}, {}, barrier_block},
-      {"barrier_grid", "SM cycles of a barrier of a grid", {"blocks", "threads"}, {}, barrier_grid},
-      {"property", "what the device says of itself", {}, {"of"}, property},
+      {"atomic_rate",
+       "atomics per SM cycle of all SMs",
+       D::operations_per_cycle,
+       {{"words", false, 1, 1U << 28U}},
+       {},
+       atomic_rate},
+      {"barrier_block",
+       "SM cycles of a barrier of a block",
+       D::cycles,
+       {{"warps", false, 1, 32}, {"blocks", false, 1, 65535}},
+       {},
+       barrier_block},
+      {"barrier_grid",
+       "SM cycles of a barrier of a grid",
+       D::cycles,
+       {{"blocks", false, 2, 4096}, {"threads", false, 32, 1024}},
+       {},
+       barrier_grid},
+      {"property",
+       "what the device says of itself",
+       D::count,
+       {},
+       {{"of", {"sms", "sm_mhz", "l2_bytes"}}},
+       property},
   };
   return kAll;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,11 +15,35 @@ struct QuantityArguments {
   std::map<std::string, std::string> words;
 };
 
+/// What a quantity is measured in, before a row's unit is made of it.
+enum class Dimension : unsigned char {
+  cycles,
+  bytes_per_second,
+  bytes_per_cycle,
+  operations_per_cycle,
+  count
+};
+
+/// An argument that is a number, at least `least` and at most `most`.
+struct NumberArgument {
+  const char* name;
+  bool required = false;
+  std::uint64_t least = 1, most = std::uint64_t{1} << 40U;
+};
+/// An argument that is one of a few words; the first is meant where a row says none.
+struct WordArgument {
+  const char* name;
+  std::vector<const char*> words;
+};
+
 /// A measurement that can be made on a device.
 struct Quantity {
   const char* name;
-  const char* meaning;                      ///< with its unit
-  std::vector<const char*> numbers, words;  ///< keys of its arguments
+  const char* meaning;  ///< with its unit
+  Dimension dimension;
+  std::vector<NumberArgument> numbers;
+  std::vector<WordArgument> words;
+  /// Pre: all required arguments are given, and all are allowed.
   double (*measure)(BenchDevice& device, const QuantityArguments& arguments);
 };
 

@@ -53,6 +53,16 @@ bool ReadOnlyCache::accept(Request& r, Request*& fetch) {
   return true;
 }
 
+/// Whether the first level has what the read asks for, and it may overtake all that is on its way behind it:
+/// reads of the same line keep their order.
+bool ReadOnlyCache::is_near(const Request& r) {
+  if (passing_invalidations_ != 0 || !first_level_.has(r) || !path_.has(r)) return false;
+  bool alone = true;
+  passing_.list().for_each(
+      [&](const Request& other) { alone = alone && other.virtual_line.value != r.virtual_line.value; });
+  return alone;
+}
+
 /// What has passed the first level longest ago, or else what comes from the SM. Returns whether a request has
 /// moved.
 bool ReadOnlyCache::take(Cycle now, Request*& fetch) {
@@ -79,7 +89,7 @@ bool ReadOnlyCache::take(Cycle now, Request*& fetch) {
   }
   // An invalidation keeps its place behind the reads that are on their way, and before those that come.
   const bool reads = r.command == Command::read;
-  if (reads ? passing_invalidations_ == 0 && first_level_.has(r) : passing_.empty()) {
+  if (reads ? is_near(r) : passing_.empty()) {
     if (!accept(r, fetch)) return false;
     from_sm.pop(now);
     if (!reads) return true;
@@ -147,7 +157,7 @@ void ReadOnlyCache::perform(Request& r, Cycle& at) {
   r.settled = false;
   Request* fetch = nullptr;
   if (first_level_.exists() && r.command == Command::read) {
-    if (first_level_.has(r)) {
+    if (is_near(r)) {
       counters_.first_level_hits += sector_count(r.sectors);
     } else {
       at = domain().after(at, next_latency_);
@@ -175,6 +185,9 @@ void ReadOnlyCache::visit_gauges(GaugeVisitor& visitor) const {
 }
 
 void ReadOnlyCache::explain(std::vector<Wait>& waits) const {
+  if (!passing_.empty())
+    waits.push_back(
+        {name(), "the turn of " + std::to_string(passing_.size()) + " reads behind the first level"});
   path_.misses().explain(waits, this, name(), {to_crossbar.other_side()});
   if (!served_.empty()) to_sm.explain_room(waits, std::to_string(served_.size()) + " answers");
 }

@@ -91,6 +91,7 @@ class ReadOnlyCache : public Component, public LooseTarget {
  private:
   bool accept(Request& r, Request*& fetch);
   bool take(Cycle now, Request*& fetch);
+  [[nodiscard]] bool is_near(const Request& r);
   Request* fetch_for(const Request& r, const ReadOutcome& out);
   void handle_fill(Request& fetched);
 

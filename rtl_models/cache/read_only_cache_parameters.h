@@ -5,7 +5,7 @@
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
 #include "rtl_models/cache/cache_geometry.h"
-#include "rtl_models/cache/first_level.h"
+#include "rtl_models/cache/first_level_parameters.h"
 
 namespace warpline {
 

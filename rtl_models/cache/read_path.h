@@ -64,6 +64,12 @@ class ReadPath {
       copy_sectors(r.data.data(), line, r.sectors);
     return out;
   }
+  /// Whether all sectors of the request are here.
+  [[nodiscard]] bool has(const Request& r) {
+    const std::uint64_t number = tag_of(r);
+    const std::uint32_t index = tags_.find(number, number);
+    return index != TagArray::kAbsent && (r.sectors & ~tags_.state(index).valid_sectors()) == 0;
+  }
   /// Looks up the same sectors to have what is missing fetched, which nobody waits for: `r` is answered, and
   /// a stall means only that nothing is to be fetched for it.
   ReadOutcome prefetch(const Request& r);

@@ -61,20 +61,17 @@ struct DramCounters {
 ///   bank. A bank with waiting requests and no ready ones left closes its row, once its last data
 ///   has moved, and opens that of the request that waited longest.
 /// - A row closes no earlier than row_active after its activate, read_to_precharge after its last read
-/// command
-///   and write_recovery after its last write data. Activates of banks keep their distances (DramActivates).
+///   command and write_recovery after its last write data. Activates of banks keep their distances
+///   (DramActivates).
 /// - The data bus moves sectors of one request, or of several of different bank groups (DramBus). A column
-/// command
-///   is given column or write_column cycles before its data, so banks work while the bus moves data of
-///   others, and requests of open rows use every cycle of the bus.
+///   command is given column or write_column cycles before its data, so banks work while the bus moves data
+///   of others, and requests of open rows use every cycle of the bus.
 /// - Commands have buses of their own, for rows and for columns, as those of HBM: the distances above leave
-/// room
-///   for each on them, and they are no limit of their own. An activate takes one cycle.
+///   room for each on them, and they are no limit of their own. An activate takes one cycle.
 /// - A refresh of all banks begins when it is due, the data under way has moved and rows may close, takes
 ///   precharge + refresh_cycles, and leaves all rows closed: those with requests are opened anew.
 /// - A refresh of one bank lets those go first that are ready there, or will be when its row is open; all
-/// that come
-///   later wait. It closes the row, takes refresh_bank_cycles, and counts as no activate.
+///   that come later wait. It closes the row, takes refresh_bank_cycles, and counts as no activate.
 ///
 /// Times are edges of the DRAM clock. Calls have non-decreasing times. Decisions depend on the
 /// times at which requests came and bursts were issued, not on how often it was asked.

@@ -147,9 +147,8 @@ struct WARPLINE_PUBLIC DramParameters {
       "where keys come from that nobody set: HBM2, HBM2E, HBM3, GDDR6 or GDDR6X, or custom: each is set");
     f("channels", channels, "number of DRAM channels");
     f("bus_bits", bus_bits,
-      "data bits of a channel, as many pseudo channels side by side as that is; 0: those that move a sector "
-      "in "
-      "sector_cycles at double data rate");
+      "data bits of a channel, as many pseudo channels side by side as that is; 0: those that move a "
+      "sector in sector_cycles at double data rate");
     f("banks", banks, "banks per channel");
     f("bank_groups", bank_groups, "bank groups of a channel; bank b is of group b mod bank_groups");
     f("row_bytes", row_bytes, "bytes of a row of one bank (page)");
@@ -182,9 +181,8 @@ struct WARPLINE_PUBLIC DramParameters {
     f("age_limit", age_limit,
       "with fr_fcfs, wait after which a request is not passed over any more, DRAM cycles");
     f("write_high", write_high,
-      "with fr_fcfs, writes of open rows from which on they go before reads; 0: the bus turns when one kind "
-      "has "
-      "run out");
+      "with fr_fcfs, writes of open rows from which on they go before reads; 0: the bus turns when one "
+      "kind has run out");
     f("write_low", write_low, "with write_high, writes down to which they then do");
     f("row_policy", row_policy, "rows stay open until another is wanted, or are closed once unused");
     f("refresh", refresh,

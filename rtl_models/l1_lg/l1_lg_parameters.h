@@ -19,9 +19,9 @@ struct WARPLINE_PUBLIC L1LgParameters {
   unsigned outgoing = 64;       ///< requests queued towards the crossbar
   bool update_on_store = true;  ///< a store updates a present global line; false: drops it
 
-  /// What shared memory may take of this storage, KiB, in ascending order: a kernel's is chosen when it
-  /// starts
-  /// (`carveout_for`), and L1 has the sets that are left. None: shared memory lies elsewhere.
+  /// What shared memory may take of this storage, KiB, in ascending order: a kernel's is chosen when a
+  /// platform starts it (`carveout_for`), and L1 has the sets that are left. None: shared memory lies
+  /// elsewhere.
   std::vector<std::uint64_t> carveouts;
 
   /// Whether dirty bytes that were dropped after a last use (`ld.lu`) read as a pattern afterwards; false: as
@@ -53,9 +53,8 @@ struct WARPLINE_PUBLIC L1LgParameters {
     f("outgoing", outgoing, "requests queued towards the crossbar");
     f("update_on_store", update_on_store, "a store updates a present global line instead of dropping it");
     f("carveouts", carveouts,
-      "what shared memory may take of L1's sets x ways x 128 bytes, KiB: a kernel gets the least that does "
-      "not "
-      "lower its occupancy, or what it prefers; none: shared memory lies elsewhere");
+      "what shared memory may take of L1's sets x ways x 128 bytes, KiB: a kernel gets the least that "
+      "does not lower its occupancy, or what it prefers; none: shared memory lies elsewhere");
     f("poison_last_use", poison_last_use, "bytes that were last used and given up read as a pattern");
   }
 };

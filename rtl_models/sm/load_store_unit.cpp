@@ -1,8 +1,8 @@
 #include "rtl_models/sm/load_store_unit.h"
 
 #include <algorithm>
-#include <numeric>
 #include <cstdio>
+#include <numeric>
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/sm/sm_mutations.h"
@@ -239,7 +239,7 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   if (cache == SmCache::network ? !may_use_network(now) : !port.ready(now)) return false;
   const bool exact = e.resolved.exact();
   if (exact && exact_reads_ != 0 && !mutated(SmMutation::mmio_reads_overlap)) return false;
-  if (exact && passing_ != 0) return false;
+  if ((exact && passing_ != 0) || (one_of_several && invalidating_ != 0)) return false;
   Request* r = new_request(now, e.slot, index);
   counters_.malformed_policies += !builder_.fill(*r, e.resolved, head_.line, head_.lines.coalescer());
   if (parameters_.unified_l1 && cache == SmCache::l1_lg) r->reader = reader_of(e);
@@ -283,7 +283,8 @@ void LoadStoreUnit::take_l1_banks(Cycle now, const LsuEntry& e) {
     const std::uint64_t first = addresses[0].value / kWordBytes;
     const std::uint64_t last = (addresses[kWarpLanes - 1].value + bytes - 1) / kWordBytes;
     const auto words = static_cast<unsigned>(last - first + 1);
-    head_.banks_until = owner_.domain().after(now, std::max((words + kBanks - 1) / kBanks, cycles_of_l1(words * kWordBytes)));
+    head_.banks_until =
+        owner_.domain().after(now, std::max((words + kBanks - 1) / kBanks, cycles_of_l1(words * kWordBytes)));
     return;
   }
   std::array<std::array<std::uint64_t, kWarpLanes * 4>, kBanks> words;
@@ -376,7 +377,15 @@ void LoadStoreUnit::send_maintenance(Cycle now, unsigned index) {
   head_.line_held = (passing_ != 0 && (e.maintenance.what & kAfterWrites) != 0) || !port.ready(now);
   if (head_.line_held) return;
   port.send(now, {new_maintenance(now, e.maintenance, e.slot, index)});
+  invalidating_ += drops_lines_of_ports(e.maintenance);
   entries_.pop_front();
+}
+
+/// Whether lines go that other ports lead to, too: accesses behind it wait until they are gone.
+bool LoadStoreUnit::drops_lines_of_ports(const CacheMaintenance& m) const {
+  constexpr unsigned kDrops =
+      maintenance::kInvalidate | maintenance::kInvalidateLocal | maintenance::kInvalidateSurfaces;
+  return parameters_.l1_ports > 1 && served_by(m.cache) == SmCache::l1_lg && (m.what & kDrops) != 0;
 }
 
 bool LoadStoreUnit::invalidate_constants(Cycle now) {
@@ -890,6 +899,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
   passing_ -= passing_ != 0 && r.command != Command::read && r.command != Command::maintain &&
               !ClusterAddress::is(r.line);
   if (r.command == Command::maintain) {
+    invalidating_ -= drops_lines_of_ports(e.maintenance);
     const bool instruction = e.instruction != nullptr;
     events.push_back(
         {instruction ? LsuEvent::Kind::completed : LsuEvent::Kind::maintained, e.slot, index, now});

@@ -289,6 +289,7 @@ class LoadStoreUnit {
     return parameters_.unified_l1 && cache == SmCache::texture ? SmCache::l1_lg : cache;
   }
   void send_maintenance(Cycle now, unsigned index);
+  [[nodiscard]] bool drops_lines_of_ports(const CacheMaintenance& m) const;
   void finish_head(Cycle now, std::vector<LsuEvent>& events);
   void note_dropped(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   void report_fault(Cycle now, const Fault& fault, unsigned index, std::vector<LsuEvent>& events);
@@ -328,10 +329,11 @@ class LoadStoreUnit {
   bool network_held_ = false;
   bool bulk_had_network_ = false;  ///< a bulk copy sent there last
   std::deque<Served> served_;
-  unsigned exact_reads_ = 0;  ///< exact reads sent and not yet answered: 0 or 1
-  unsigned exact_lane_ = 0;   ///< the lane that such a read is of
-  unsigned past_queue_ = 0;   ///< invalidations that went past the queue, not yet answered
-  unsigned passing_ = 0;      ///< what changes memory and was sent to one of several ports, not yet answered
+  unsigned exact_reads_ = 0;   ///< exact reads sent and not yet answered: 0 or 1
+  unsigned exact_lane_ = 0;    ///< the lane that such a read is of
+  unsigned past_queue_ = 0;    ///< invalidations that went past the queue, not yet answered
+  unsigned invalidating_ = 0;  ///< invalidations that were sent to one of several ports, not yet answered
+  unsigned passing_ = 0;       ///< what changes memory and was sent to one of several ports, not yet answered
   std::uint64_t last_number_ = 0;
   unsigned same_number_ = 0;  ///< requests that had it before the last one
   Fault last_fault_;

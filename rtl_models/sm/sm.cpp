@@ -295,7 +295,11 @@ void Sm::issue(Cycle now, unsigned slot) {
       keep_at_barrier(slot);
       wake_released();
       break;
-    case InstructionKind::fence: issue_fence(now, slot, i.mem); break;
+    case InstructionKind::fence:
+      if (i.mem.kind == MemKind::fence && i.mem.scope > Scope::cluster && !i.waits_for_grid)
+        not_before(slot, edge_ + parameters_.fence_latency);
+      issue_fence(now, slot, i.mem);
+      break;
     case InstructionKind::commit_copies:
       if (issue.active != 0) core_.commit_copies(slot);
       break;
@@ -415,8 +419,6 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
 
 void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
   ordering_.begin(slot, fence, edge_);
-  if (fence.kind == MemKind::fence && fence.scope > Scope::cta)
-    not_before(slot, edge_ + parameters_.fence_latency);
   if (fence.kind == MemKind::proxy_fence && fence.proxy == Proxy::tensormap && fence.acquires())
     bulk_.forget_tensor_maps();
   const auto step = step_of_fence(fence);

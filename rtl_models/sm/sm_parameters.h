@@ -49,14 +49,14 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned shared_part_cycles = 1;  ///< in which shared memory moves 128 bytes
   unsigned shared_pass_cycles = 2;  ///< of each further pass that lanes in conflict need
   unsigned shared_swap_cycles = 0;  ///< by which a compare-and-swap in shared memory takes longer than a load
-  unsigned fence_latency = 0;       ///< that a fence beyond the CTA takes at least
+  unsigned fence_latency = 0;       ///< that a fence of GPU or system scope takes at least
   unsigned barrier_latency = 0;     ///< from the last arrival at a barrier of a CTA until its warps go on
   unsigned barrier_arrival_cycles = 0;  ///< between two arrivals of warps of a CTA that are taken
   unsigned cta_launch_latency = 0;      ///< from the launch of a CTA to its first instruction
   unsigned issue_latency = 4;           ///< from issue to the load/store unit
   unsigned writeback_latency = 2;       ///< from a response to a register that can be read
   bool unified_l1 = false;              ///< L1 serves `.nc` and textures; false: a cache of their own does
-  unsigned l1_bytes_per_cycle = 128;  ///< that L1 reads for one SM, where it has several ports
+  unsigned l1_bytes_per_cycle = 128;    ///< that L1 reads for one SM, where it has several ports
   unsigned l1_ports = 1;                ///< to L1, each for a line of a warp's access per cycle
   unsigned texture_latency = 0;         ///< of texture loads beyond that of other loads
   unsigned lsu_entries = 64;            ///< memory instructions in flight
@@ -101,7 +101,8 @@ struct WARPLINE_PUBLIC SmParameters {
     rules.need(barrier_latency <= 10000, "barrier_latency", "must be at most 10000 cycles");
     rules.need(barrier_arrival_cycles <= 1000, "barrier_arrival_cycles", "must be at most 1000 cycles");
     rules.need(writeback_latency <= 10000, "writeback_latency", "must be at most 10000 cycles");
-    rules.need(l1_bytes_per_cycle >= 8 && l1_bytes_per_cycle <= 4096, "l1_bytes_per_cycle", "must be 8 to 4096");
+    rules.need(l1_bytes_per_cycle >= 8 && l1_bytes_per_cycle <= 4096, "l1_bytes_per_cycle",
+               "must be 8 to 4096");
     rules.need(l1_ports == 1 || l1_ports == 2 || l1_ports == 4 || l1_ports == 8, "l1_ports",
                "must be 1, 2, 4 or 8");
     rules.need(texture_latency <= 10000, "texture_latency", "must be at most 10000 cycles");
@@ -163,9 +164,8 @@ struct WARPLINE_PUBLIC SmParameters {
     f("l1_bytes_per_cycle", l1_bytes_per_cycle,
       "bytes of loads that L1 reads per SM cycle, where it has several ports");
     f("l1_ports", l1_ports,
-      "lines of one warp's access that go to L1 in a cycle, by ports that divide all lines among them; with "
-      "more "
-      "than one, lanes also take turns at 16 banks of 8 bytes");
+      "lines of one warp's access that go to L1 in a cycle, by ports that divide all lines among them; "
+      "with more than one, lanes also take turns at 16 banks of 8 bytes");
     f("texture_latency", texture_latency,
       "of a texture load, for what its pipe does before and behind the cache, beyond the latency of another "
       "load, SM cycles");

@@ -379,7 +379,7 @@ TEST_F(Files, AGpuThatIsNotThereIsAnsweredWithThosePresent) {
   const Finished unknown = run({"--gpu", "h900"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("h900: error: there is no such preset, and no such file"),
-                                 HasSubstr("presets: mini, v100, a100, h100")));
+                                 HasSubstr("presets: mini, titanv, v100, rtx2060")));
   EXPECT_THAT(run({"--gpu", ""}).err,
               AllOf(HasSubstr("--gpu: error: names no GPU"), HasSubstr("presets: mini,")));
   EXPECT_THAT(run({"--gpu", "gone.toml"}).err, HasSubstr("gone.toml: error: cannot be opened"));

@@ -19,11 +19,10 @@ inline constexpr unsigned kUnlimitingRegisters = 32;
 /// What keeps its place:
 /// - what reads a register behind what writes it, and the other way round; parameters and results of calls;
 /// - everything, at clocks, `nanosleep`, `setmaxnreg`, and at asynchronous products of matrices, their
-/// commits
-///   and waits, and branches, calls, exits and traps;
+///   commits and waits, and branches, calls, exits and traps;
 /// - all accesses to memory, at barriers, fences, atomics, accesses that are not weak, `.volatile` or
-/// `.mmio`,
-///   asynchronous copies and what waits for them, mbarriers, textures and surfaces, whatever may end the
+///   `.mmio`, asynchronous copies and what waits for them, mbarriers, textures and surfaces, whatever may end
+///   the
 ///   warp, and instructions that exchange data within the warp; products of matrices in registers let
 ///   accesses pass;
 /// - what converges lanes, or depends on which run together, among each other;

@@ -231,7 +231,9 @@ TEST(ConfigLoader, UnknownPresetSuggestsTheNearest) {
   const auto loaded = load_gpu("v10", {});
   ASSERT_FALSE(loaded.ok());
   EXPECT_EQ(loaded.faults().front().hint,
-            "did you mean \"v100\"? (presets: mini, v100, a100, h100; or a TOML file)");
+            "did you mean \"v100\"? (presets: mini, titanv, v100, rtx2060, rtx2080ti, rtx6000, t4, a100-40, "
+            "a100-80, a40, rtx3070, l40, rtx4090, gh200, h100-nvl, h100-pcie, h100-sxm, h200, h800, b200; or "
+            "a TOML file)");
 }
 
 TEST(ConfigLoader, PathsOfMessagesAreExplainedWhenUsedAsKeys) {

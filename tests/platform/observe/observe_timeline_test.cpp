@@ -160,7 +160,7 @@ TEST(Timeline, AProbeBoundsTheRowsAndAWindowTheTime) {
 
 TEST(Timeline, WhatACutOffRunLeavesIsMarked) {
   Watch how;
-  how.max_cycles = 700;
+  how.max_cycles = 800;
   const Watched run = watch_kernel(preset("mini"), "matmul", false, how);
   const Timeline t = parse_timeline(run.timeline);
   EXPECT_TRUE(std::any_of(t.slices.begin(), t.slices.end(), [](const auto& s) { return s.unfinished; }));
