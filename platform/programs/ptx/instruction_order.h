@@ -22,8 +22,7 @@ inline constexpr unsigned kUnlimitingRegisters = 32;
 ///   commits and waits, and branches, calls, exits and traps;
 /// - all accesses to memory, at barriers, fences, atomics, accesses that are not weak, `.volatile` or
 ///   `.mmio`, asynchronous copies and what waits for them, mbarriers, textures and surfaces, whatever may end
-///   the
-///   warp, and instructions that exchange data within the warp; products of matrices in registers let
+///   the warp, and instructions that exchange data within the warp; products of matrices in registers let
 ///   accesses pass;
 /// - what converges lanes, or depends on which run together, among each other;
 /// - a weak store behind every access before it;

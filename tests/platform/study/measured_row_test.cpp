@@ -41,7 +41,17 @@ TEST(MeasuredRows, TellEachFaultWhereItStands) {
   EXPECT_THAT(faults_of(kRow + "quantity = \"chaes\"\n"),
               ElementsAre(testing::AllOf(HasSubstr("rows.toml:9:"), HasSubstr("did you mean \"chase\""))));
   EXPECT_THAT(faults_of(kRow + "quantity = \"chase\"\nbyts = 3\n"),
-              ElementsAre(testing::AllOf(HasSubstr("byts"), HasSubstr("did you mean \"bytes\""))));
+              ElementsAre(HasSubstr("bytes"),
+                          testing::AllOf(HasSubstr("byts"), HasSubstr("did you mean \"bytes\""))));
+  const std::string chase = kRow + "quantity = \"chase\"\nbytes = 4096\n";
+  EXPECT_THAT(faults_of(chase + "node = 0\n"), ElementsAre(HasSubstr("node")));
+  EXPECT_THAT(faults_of(chase + "operator = \"cx\"\n"), ElementsAre(HasSubstr("must be ca, cg, cv or nc")));
+  EXPECT_THAT(faults_of(kRow + "quantity = \"stream\"\n"),
+              ElementsAre(HasSubstr("stream is not measured in ns")));
+  EXPECT_THAT(faults_of(kRow + "refused = \"\"\n"), ElementsAre(HasSubstr("must say why")));
+  std::string nothing = chase;
+  nothing.replace(nothing.find("28"), 2, "0");
+  EXPECT_THAT(faults_of(nothing), ElementsAre(HasSubstr("must be above 0")));
   EXPECT_THAT(faults_of(kRow), ElementsAre(HasSubstr("quantity")));
   EXPECT_THAT(faults_of("[[row]]\nid = \"A\"\n"), testing::SizeIs(6)) << "all keys that are missing at once";
   EXPECT_THAT(faults_of(kRow + "refused = \"so\"\n" + kRow + "refused = \"so\"\n"),
@@ -90,6 +100,7 @@ class Answering final : public BenchDevice {
   void write_constant(const std::string&, const void*, std::uint64_t) override {}
   std::uint64_t texture(std::uint64_t, std::uint64_t) override { return 0; }
   double run(const KernelCall&) override { return 1; }
+  void forget() override {}
   void clear() override {}
   DeviceShape shape_;
 };

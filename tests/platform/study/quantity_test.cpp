@@ -85,10 +85,11 @@ TEST(Quantities, FewThreadsShowWhatALaunchCosts) {
 TEST(Quantities, EveryOneIsMeasured) {
   for (const Quantity& q : quantities()) {
     QuantityArguments a;
-    if (std::string(q.name) == "property") a.words["of"] = "sms";
-    if (std::string(q.name) == "miss_penalty") a.numbers = {{"bytes", 4096}, {"far_bytes", 131072}};
-    for (const char* key : q.numbers)
-      if (std::string(key) == "bytes") a.numbers.emplace("bytes", 16384);
+    for (const NumberArgument& n : q.numbers)
+      if (n.required) a.numbers[n.name] = 16384;
+    if (a.numbers.count("stride") != 0) a.numbers["stride"] = 3;
+    if (a.numbers.count("far_bytes") != 0) a.numbers["far_bytes"] = 131072;
+    for (const WordArgument& w : q.words) a.words[w.name] = w.words.front();
     ModelDevice device(load_gpu("mini").value());
     EXPECT_GT(q.measure(device, a), 0) << q.name;
   }

@@ -139,5 +139,23 @@ TEST(SmCctl, LanesThatAreOffControlNothing) {
   EXPECT_TRUE(bench.l1.seen.empty());
 }
 
+/// It goes by the first port, whose answers are slow here, and what is behind it by another one.
+TEST(SmCctl, AccessesByOtherPortsOfL1WaitUntilAnInvalidationIsAnswered) {
+  SmParameters p;
+  p.l1_ports = 2;
+  const auto delay = [](const Request& r, std::size_t) {
+    return r.command == Command::maintain ? Cycle{400} : Cycle{3};
+  };
+  SmBench bench({{cctl(CctlOperation::invalidate_all, CctlTarget::global_lines),
+                  load(Space::global, 0x10000000), load(Space::global, 0x10000080)}},
+                delay, p);
+  ASSERT_EQ(bench.run(), RunOutcome::quiescent);
+  ASSERT_EQ(bench.l1.seen.size(), 2U);
+  ASSERT_EQ(bench.more_l1.size(), 1U);
+  ASSERT_EQ(bench.more_l1[0].seen.size(), 1U);
+  EXPECT_EQ(bench.l1.seen[0].command, Command::maintain);
+  EXPECT_GT(bench.more_l1[0].seen[0].at, bench.l1.seen[0].answered);
+}
+
 }  // namespace sm_cctl_test
 }  // namespace warpline::test
