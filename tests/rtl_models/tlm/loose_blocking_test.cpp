@@ -33,7 +33,7 @@ struct Simulation {
   Simulation() {
     tlm::tlm_global_quantum::instance().set(ns(1000));
     two_registers.miss_registers = 2;
-    const ReadOnlyCacheParameters texture_two{{4, 2}, 2};
+    const ReadOnlyCacheParameters texture_two{{4, 2}, 2, {}};
     const LooseMemory::Habits waits{kWait, {}}, annotates{{}, kWait}, both{kWait, ns(30)};
     l1.emplace_back("l1_waits", waits, at_one_line(0), L1LgParameters{});
     l1.emplace_back("l1_annotates", annotates, at_one_line(0), L1LgParameters{});

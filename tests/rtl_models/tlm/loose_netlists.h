@@ -35,8 +35,8 @@ struct Subsystem final : private CounterVisitor {
   Subsystem(const std::string& name, const Build& b)
       : engine(text(name, "_engine").c_str(), b.mhz, b.transport),
         l1(text(name, "_l1").c_str(), engine, {}, l1_parameters(), b.with_data),
-        texture(text(name, "_texture").c_str(), engine, {}, {{4, 2}, 4}, b.with_data),
-        constant(text(name, "_constant").c_str(), engine, {}, {{4, 2}, 4}, b.with_data),
+        texture(text(name, "_texture").c_str(), engine, {}, {{4, 2}, 4, {}}, b.with_data),
+        constant(text(name, "_constant").c_str(), engine, {}, {{4, 2}, 4, {}}, b.with_data),
         crossbar(text(name, "_crossbar").c_str(), engine, {}, {}, 4, b.slices, {}, b.with_data),
         pcie(text(name, "_pcie").c_str(), engine, {}, {}, b.with_data ? &sysmem : nullptr, b.slices) {
     // Hops that are to be direct must have nothing between.
