@@ -213,7 +213,7 @@ std::vector<std::string> preset_names() {
 }
 
 std::string preset_text(const std::string& name) {
-  const std::string_view whole = name == "a100" ? "a100-80" : name == "h100" ? "h100-sxm" : name;
+  const std::string whole = name == "a100" ? "a100-80" : name == "h100" ? "h100-sxm" : name;
   for (const PresetText& p : preset_texts())
     if (whole == p.name) return p.text;
   return {};
