@@ -33,7 +33,7 @@ class DramChannel final : public Component, public LooseTarget {
   Cycle tick(Cycle now) override;
   void perform(Request& r, Cycle& at) override;
   void restart() override {
-    controller_.restart();
+    controller_.restart(domain().edge_at_or_after(engine().now()));
     ports_.restart();
   }
   void archive(StateArchive& a) override { a(controller_, ports_); }

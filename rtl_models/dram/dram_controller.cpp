@@ -16,7 +16,7 @@ DramController::DramController(const DramParameters& parameters)
       bus_(parameters),
       activates_(parameters),
       group_(parameters.banks),
-      refresh_due_(refresh_->next_due(0)) {
+      refresh_due_(due_after(0)) {
   openings_.reserve(parameters.banks);
   for (std::uint32_t b = 0; b < parameters.banks; ++b) group_[b] = b % parameters.bank_groups;
   for (std::uint32_t i = 0; i < parameters.queue; ++i) queue_.push(free_, i);
@@ -77,12 +77,16 @@ std::uint64_t DramController::serve_alone(std::uint64_t t, PhysicalAddress line,
          core_.parameters().column_latency(is_write) + core_.burst_cycles(sectors);
 }
 
-void DramController::restart() {
+void DramController::restart(std::uint64_t t) {
   WARPLINE_EXPECT(held_ == 0, "a channel restarts at rest");
   core_.close_all();
   for (Bank& bank : banks_) bank.column_at = bank.free_from = bank.may_close = bank.refresh_until = 0;
   bus_.restart();
   activates_.restart();
+  // Refreshes are counted from here on, so that what comes does not depend on what was.
+  refresh_from_ = t;
+  refresh_due_ = due_after(t);
+  refresh_until_ = 0;
 }
 
 void DramController::open_row(std::uint64_t t, std::uint32_t number) {
@@ -138,14 +142,14 @@ void DramController::open_at(std::uint64_t column_at, std::uint32_t number) {
 /// last two, as the first of them closes its row.
 void DramController::refresh(std::uint64_t t) {
   std::uint64_t due = refresh_due_;
-  const bool all = refresh_->bank(due) == DramRefresh::kAllBanks;
+  const bool all = refresh_->bank(due - refresh_from_) == DramRefresh::kAllBanks;
   const std::uint64_t interval = core_.parameters().refresh_interval;
-  if (!all && t - due > 2 * interval) due = refresh_->next_due(t - 2 * interval);
+  if (!all && t - due > 2 * interval) due = due_after(t - 2 * interval);
   for (;; due = refresh_due_) {
-    refresh_due_ = refresh_->next_due(due);
+    refresh_due_ = due_after(due);
     const bool last = refresh_due_ > t;
     if (!all) {
-      const std::uint32_t number = refresh_->bank(due);
+      const std::uint32_t number = refresh_->bank(due - refresh_from_);
       if (banks_[number].ready == 0) {
         refresh_bank(due, number);
       } else {

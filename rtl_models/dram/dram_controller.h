@@ -94,13 +94,14 @@ class DramController {
   /// has had the time to close. Returns the cycles from its arrival to its answer.
   std::uint64_t serve_alone(std::uint64_t t, PhysicalAddress line, unsigned sectors, bool is_write);
   /// Closes all rows, and forgets what the bus did. Pre: nothing is held.
-  void restart();
+  /// At edge `t`.
+  void restart(std::uint64_t t);
   template <class Archive>
   void archive(Archive& a) {
     // Pre: nothing is held. How many requests came matters to those that are held only.
     a(core_);
     for (Bank& b : banks_) a(b.column_at, b.free_from, b.may_close, b.refresh_until);
-    a(bus_, activates_, refresh_due_, refresh_until_, counters_);
+    a(bus_, activates_, refresh_from_, refresh_due_, refresh_until_, counters_);
     if (!a.saves()) openings_.clear();
   }
   /// The next edge after `t` at which issue() has work if nothing is accepted, or kNone.
@@ -185,9 +186,15 @@ class DramController {
   DramActivates activates_;
   std::vector<std::uint32_t> group_;  ///< of each bank
   unsigned held_ = 0;
-  unsigned ready_ = 0;         ///< of them, those that the scheduler holds
-  std::uint64_t came_ = 0;     ///< requests that came
-  std::uint64_t refresh_due_;  ///< the next refresh
+  unsigned ready_ = 0;      ///< of them, those that the scheduler holds
+  std::uint64_t came_ = 0;  ///< requests that came
+  /// The first refresh that is due after edge `t`.
+  [[nodiscard]] std::uint64_t due_after(std::uint64_t t) const {
+    const std::uint64_t due = refresh_->next_due(t - refresh_from_);
+    return due == kNever ? kNever : refresh_from_ + due;
+  }
+  std::uint64_t refresh_from_ = 0;  ///< since when refreshes are counted
+  std::uint64_t refresh_due_;       ///< the next refresh
   mutable DramScheduler::Choice
       choice_;  ///< the last one, if `chosen_`: nothing became ready or was served since
   mutable bool chosen_ = false;

@@ -348,7 +348,7 @@ END
     # 4096 loads past L1, each of which waits for the one before; through L1, one of each of 512 sectors goes on.
     expect 0 "$work/build/rtl_hop" "$kernels/chase.toml" 'sm[0].l1_lg.to_crossbar' slice
     says '^  chase_l2 .*: \+8192$'
-    says '^  chase .*: \+1024$'
+    says '^  chase .*: \+102[34]$'  # one may lie in the shadow of a fetch of code
     says '5 of 5 results as expected'
     expect 0 "$work/build/rtl_hop" "$kernels/chase.toml" 'sm[0].l1_lg.to_crossbar' wires
     [ "$(grep -c ': +0$' "$work/out")" -eq 3 ] || fail "wires through RTL cost time"

@@ -16,6 +16,8 @@ inline constexpr unsigned kUnlimitingRegisters = 32;
 /// before the first of their results is waited for. Source lines, and program counters by their new places,
 /// go with them; branches lead where they led.
 ///
+/// A block with an access that is not weak, `.volatile` or `.mmio`, keeps its order whole.
+///
 /// What keeps its place:
 /// - what reads a register behind what writes it, and the other way round; parameters and results of calls;
 /// - everything, at clocks, `nanosleep`, `setmaxnreg`, and at asynchronous products of matrices, their
