@@ -373,7 +373,7 @@ class Orderer {
     most_ = needed_within(std::min(most, std::max(kUnlimitingRegisters, registers_for(in_text))));
     unsigned needed = 0;
     for (std::size_t b = 0; b < liveness_.blocks(); ++b) {
-      if (waits_for_something(b) && !is_watched(b)) order_block(b);
+      if (waits_for_something(b) && !has_mmio(b)) order_block(b);
       needed = std::max(needed, liveness_.most_in(b));
     }
     for (std::size_t i = 0; i < program_.instructions.size(); ++i)
@@ -384,14 +384,13 @@ class Orderer {
  private:
   using Offset = std::ptrdiff_t;
 
-  /// Whether others may watch what it does: a program may count on it that an access issues once a value
-  /// before it was used, as of a device's register.
-  [[nodiscard]] bool is_watched(std::size_t block) const {
+  /// Whether it reads or writes a device's registers: a program may count on it that what follows issues once
+  /// such a value was used.
+  [[nodiscard]] bool has_mmio(std::size_t block) const {
     for (std::size_t i = liveness_.begin_of(block); i < liveness_.end_of(block); ++i) {
       const Instruction& instruction = program_.instructions[i];
       const MemOp& m = instruction.mem;
-      if (instruction.kind == InstructionKind::memory && (m.is_mmio || m.is_volatile || m.is_strong()))
-        return true;
+      if (instruction.kind == InstructionKind::memory && m.is_mmio) return true;
     }
     return false;
   }

@@ -16,7 +16,7 @@ inline constexpr unsigned kUnlimitingRegisters = 32;
 /// before the first of their results is waited for. Source lines, and program counters by their new places,
 /// go with them; branches lead where they led.
 ///
-/// A block with an access that is not weak, `.volatile` or `.mmio`, keeps its order whole.
+/// A block with a `.mmio` access keeps its order whole.
 ///
 /// What keeps its place:
 /// - what reads a register behind what writes it, and the other way round; parameters and results of calls;
