@@ -30,6 +30,8 @@ struct DeviceShape {
   std::uint64_t l2_bytes = 0;      ///< in all
   std::uint64_t shared_bytes = 0;  ///< that the CTAs of an SM have together
   std::uint64_t memory_bytes = 0;
+  unsigned bus_bits = 0;            ///< of its memory
+  std::uint64_t persist_bytes = 0;  ///< of L2 that persisting accesses may have
 };
 
 /// A GPU on which the kernels of sw/microbench run: a model or hardware.

@@ -14,7 +14,8 @@ namespace {
 
 // The driver API's types and numbers that are needed here (CUDA Driver API reference).
 constexpr int kAttributeClockKhz = 13, kAttributeSms = 16, kAttributeThreadsPerSm = 39,
-              kAttributeL2Bytes = 38, kAttributeSharedPerSm = 81, kFunctionSharedBytes = 8,
+              kAttributeBusBits = 37, kAttributeL2Bytes = 38, kAttributeMajor = 75, kAttributeMinor = 76,
+              kAttributeSharedPerSm = 81, kAttributePersistBytes = 108, kFunctionSharedBytes = 8,
               kFunctionCarveout = 9, kNoPreference = -1;
 
 }  // namespace
@@ -134,6 +135,9 @@ CudaDevice::CudaDevice(unsigned number) : driver_(std::make_unique<Driver>()) {
   shape_.sm_mhz = attribute(kAttributeClockKhz) / 1000;
   shape_.l2_bytes = attribute(kAttributeL2Bytes);
   shape_.shared_bytes = attribute(kAttributeSharedPerSm);
+  shape_.bus_bits = attribute(kAttributeBusBits);
+  shape_.persist_bytes = attribute(kAttributePersistBytes);
+  const unsigned capability = 10 * attribute(kAttributeMajor) + attribute(kAttributeMinor);
   std::size_t bytes = 0;
   call("cuDeviceTotalMem", driver_->total_memory, &bytes, device);
   shape_.memory_bytes = bytes;
@@ -141,6 +145,7 @@ CudaDevice::CudaDevice(unsigned number) : driver_(std::make_unique<Driver>()) {
   call("cuDevicePrimaryCtxRetain", driver_->retain, &context, device);
   call("cuCtxSetCurrent", driver_->set_current, context);
   for (const MicrobenchText& text : microbench_texts()) {
+    if (text.target > capability) continue;
     void* module = nullptr;
     call("cuModuleLoadData", driver_->load, &module, static_cast<const void*>(text.ptx));
     modules_.push_back(module);
@@ -223,7 +228,7 @@ void CudaDevice::launch(const KernelCall& kernel) {
   void*& function = functions_[kernel.kernel];
   for (void* const module : modules_)
     if (function == nullptr) driver_->function(&function, module, kernel.kernel.c_str());
-  if (function == nullptr) throw BenchError{"no module has a kernel " + kernel.kernel};
+  if (function == nullptr) throw BenchError{"no kernel " + kernel.kernel + " runs on this GPU"};
   call("cuFuncSetAttribute", driver_->set_attribute, function, kFunctionSharedBytes,
        static_cast<int>(kernel.shared_bytes));
   call("cuFuncSetAttribute", driver_->set_attribute, function, kFunctionCarveout,

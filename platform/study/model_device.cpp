@@ -16,6 +16,8 @@ ModelDevice::ModelDevice(const GpuConfig& config) : config_(config) {
       std::uint64_t{config.l2.slices} * config.l2.geometry.sets * config.l2.geometry.ways * kLineBytes;
   shape_.shared_bytes = config.sm.shared_bytes;
   shape_.memory_bytes = config.vidmem_bytes;
+  shape_.bus_bits = config.dram.channels * config.dram.bus_bits;
+  shape_.persist_bytes = shape_.l2_bytes * config.l2.geometry.evict_last_percent / 100;
   for (const MicrobenchText& text : microbench_texts()) {
     auto module = ptx::parse(text.ptx, std::string(text.name) + ".ptx (built in)");
     WARPLINE_EXPECT(module.ok(), "built-in kernels are read");
