@@ -120,6 +120,7 @@ class Fitter {
         return Diagnostic::about("--fit", "the keys' start is no good: " + why);
       search();
       budget_ = std::numeric_limits<std::size_t>::max();
+      settle();
       judge();
     } catch (const FitStopped& stopped) {
       out_.stopped = stopped.why;
@@ -360,6 +361,16 @@ class Fitter {
     Reals out = solved(std::move(m), std::move(y));
     for (std::size_t k = 0; k < n; ++k) out[k] = std::clamp(out[k], -span(k), span(k));
     return out;
+  }
+
+  /// Keys that are of no consequence go back to where they started.
+  void settle() {
+    const std::vector<Reals> columns = sensitivities(best_);
+    for (std::size_t k = 0; k < best_.size(); ++k) {
+      Steps there = best_;
+      there[k] = 0;
+      if (length(columns[k]) == 0 && cost_at(there) <= least_) best_ = there;
+    }
   }
 
   // What is known of the keys that were found.

@@ -78,7 +78,7 @@ std::string rows_text_of(const FitPlan& plan, const FitOutcome& o) {
                        row.row->unit, error_text(row, before), error_text(row, after));
     for (const FittedKey& key : o.keys) {
       const double change = key.changes[r];
-      out += fmt::format("  {:>7}", change == 0 ? "0" : fmt::format("{:+.2g}%", change));
+      out += fmt::format("  {:>7}", change == 0 ? "0" : fmt::format("{:+.2f}%", change));
     }
     out += after.answered ? "\n" : "  " + after.refused + "\n";
   }
