@@ -168,8 +168,9 @@ std::string refused_files(const FitRequest& request, const std::string& state, c
       {"the state of the fit", state}, {"the file of --out", request.out}, {"the file of --json", json}};
   for (const auto& [what, path] : outputs) {
     if (path.empty()) continue;
-    if (const std::string why = claims.claim(path, what); !why.empty()) return why;
-    if (const std::string why = OutputFile::refusal(path); !why.empty()) return path + ": " + why;
+    if (std::string why = claims.claim(path, what); !why.empty()) return why;
+    if (const std::string why = OutputFile::refusal(path); !why.empty())
+      return fmt::format("{}: {}", path, why);
   }
   return {};
 }

@@ -164,6 +164,11 @@ TEST_F(Fitting, AnInterruptKeepsWhatWasMeasured) {
   const Finished more = w.warpline(few);
   EXPECT_EQ(more.status, 0) << more.err;
   EXPECT_THAT(more.out, HasSubstr("2 of them measured now"));
+  w.write("timed.toml", read_file(w.path("keys.toml")) + "[search]\nseconds = 0.000001\n");
+  const Finished timed = w.warpline({"calibrate", "--fit", "timed.toml", "--rows", "rows.toml"});
+  EXPECT_EQ(timed.status, 0) << timed.err;
+  EXPECT_THAT(timed.out, HasSubstr("1 points, 1 of them measured now\nstopped: after 1e-06 seconds"))
+      << "each run gets on by one at least";
 }
 
 TEST_F(Fitting, SaysWhatStaysOpen) {
