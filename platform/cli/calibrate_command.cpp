@@ -51,11 +51,6 @@ std::string quantities_text() {
   return out;
 }
 
-/// `a100` and `h100` are short for presets.
-std::string whole_name(const std::string& gpu) {
-  return gpu == "a100" ? "a100-80" : gpu == "h100" ? "h100-sxm" : gpu;
-}
-
 /// The rows that the options ask for, of the GPU that is called `gpu`.
 Rows chosen_rows(const CalibrateOptions& o, const std::vector<study::MeasuredRow>& rows,
                  const std::string& gpu) {
@@ -64,8 +59,8 @@ Rows chosen_rows(const CalibrateOptions& o, const std::vector<study::MeasuredRow
     const bool named = o.rows.empty() ||
                        std::any_of(o.rows.begin(), o.rows.end(),
                                    [&](const std::string& pattern) { return glob_matches(pattern, row.id); });
-    if (named && whole_name(row.gpu) == whole_name(gpu) && (o.kind.empty() || row.kind == o.kind) &&
-        (!o.brief || row.brief))
+    if (named && whole_preset_name(row.gpu) == whole_preset_name(gpu) &&
+        (o.kind.empty() || row.kind == o.kind) && (!o.brief || row.brief))
       out.push_back(&row);
   }
   return out;

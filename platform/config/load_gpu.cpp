@@ -212,8 +212,12 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+std::string whole_preset_name(const std::string& name) {
+  return name == "a100" ? "a100-80" : name == "h100" ? "h100-sxm" : name;
+}
+
 std::string preset_text(const std::string& name) {
-  const std::string whole = name == "a100" ? "a100-80" : name == "h100" ? "h100-sxm" : name;
+  const std::string whole = whole_preset_name(name);
   for (const PresetText& p : preset_texts())
     if (whole == p.name) return p.text;
   return {};

@@ -10,10 +10,11 @@
 
 namespace warpline {
 
-/// Names of the built-in presets, the default (`mini`) first. `a100` and `h100` are short for `a100-80` and
-/// `h100-sxm`.
+/// Names of the built-in presets, the default (`mini`) first.
 WARPLINE_PUBLIC [[nodiscard]] std::vector<std::string> preset_names();
-/// The TOML text of a built-in preset with its comments, or an empty string.
+/// The name that `name` is short for: `a100` and `h100` for `a100-80` and `h100-sxm`, every other for itself.
+WARPLINE_PUBLIC [[nodiscard]] std::string whole_preset_name(const std::string& name);
+/// The TOML text of a built-in preset, whose name may be short, with its comments, or an empty string.
 WARPLINE_PUBLIC [[nodiscard]] std::string preset_text(const std::string& name);
 
 /// Loads preset or file `name_or_path`, applies `settings` in order, each as `--set` takes it

@@ -145,9 +145,11 @@ CudaDevice::CudaDevice(unsigned number) : driver_(std::make_unique<Driver>()) {
   call("cuDevicePrimaryCtxRetain", driver_->retain, &context, device);
   call("cuCtxSetCurrent", driver_->set_current, context);
   for (const MicrobenchText& text : microbench_texts()) {
-    if (text.target > capability) continue;
     void* module = nullptr;
-    call("cuModuleLoadData", driver_->load, &module, static_cast<const void*>(text.ptx));
+    const auto* const ptx = static_cast<const void*>(text.ptx);
+    // What is for later GPUs may be refused: then only the rows that need it are not measured.
+    if (text.target > capability && driver_->load(&module, ptx) != 0) continue;
+    if (module == nullptr) call("cuModuleLoadData", driver_->load, &module, ptx);
     modules_.push_back(module);
   }
   for (void*& event : events_) call("cuEventCreate", driver_->make_event, &event, 0U);

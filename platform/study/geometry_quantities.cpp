@@ -219,7 +219,7 @@ double l2_hit(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(of_l2);
   const std::uint64_t nodes = given.number("bytes", 0) / 128;
   TimedChases chases(device, given);
-  chases.begin(nodes * 128);
+  chases.begin(std::max<std::uint64_t>(nodes, TimedChases::kMost) * 128);
   std::vector<unsigned> times = chases.times(
       128, nodes, static_cast<unsigned>(std::min<std::uint64_t>(nodes, TimedChases::kMost)), true);
   std::sort(times.begin(), times.end());

@@ -13,6 +13,7 @@ ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domai
       path_(parameters.geometry, parameters.miss_registers, with_data),
       first_level_(parameters.first_level),
       next_latency_(parameters.first_level.next_latency) {
+  if (first_level_.exists()) path_.fetch_blocks(parameters.first_level.block_bytes / kSectorBytes);
   from_sm.perform_by(*this);
 }
 
@@ -20,7 +21,7 @@ Request* ReadOnlyCache::fetch_for(const Request& r, const ReadOutcome& out) {
   Request* f = engine().pool().allocate_child(r, this);
   f->command = Command::read;
   f->sectors = out.fetch;
-  f->prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors);
+  f->prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors & ~out.fetch);
   f->token = out.entry;
   if (r.prefetch == 0) return f;
   // The last one has been sent, or this fetch could not be.
@@ -44,7 +45,7 @@ bool ReadOnlyCache::accept(Request& r, Request*& fetch) {
   counters_.sector_hits += sector_count(out.hits);
   counters_.sector_misses += sector_count(r.sectors) - sector_count(out.hits);
   counters_.fetched_sectors += sector_count(out.fetch);
-  counters_.merged_sectors += sector_count(r.sectors) - sector_count(out.hits) - sector_count(out.fetch);
+  counters_.merged_sectors += sector_count(static_cast<SectorMask>(r.sectors & ~out.hits & ~out.fetch));
   if (out.kind == ReadOutcome::Kind::hit) {
     served_.push(&r);
   } else if (out.fetch != 0) {

@@ -4,8 +4,19 @@
 
 namespace warpline {
 
+SectorMask ReadPath::whole_blocks(std::uint64_t number, SectorMask missing) {
+  const unsigned block = (1U << block_sectors_) - 1;
+  unsigned whole = 0;
+  for (unsigned at = 0; at < kLineBytes / kSectorBytes; at += block_sectors_)
+    if ((missing & (block << at)) != 0) whole |= block << at;
+  const std::uint32_t index = tags_.find(number, number);
+  if (index != TagArray::kAbsent) whole &= ~unsigned{tags_.state(index).valid_sectors()};
+  return static_cast<SectorMask>(whole);
+}
+
 bool ReadPath::want(const Request& r, SectorMask missing, ReadOutcome& out) {
   const std::uint64_t number = tag_of(r);
+  if (block_sectors_ != 1) missing = whole_blocks(number, missing);
   out.entry = misses_.find(number);
   if (out.entry == MissTable::kNone) {
     if (misses_.full()) {

@@ -46,6 +46,9 @@ class ReadPath {
         misses_(miss_registers),
         homes_(with_data ? tags_.lines() : 0) {}
 
+  /// From now on fetches are of whole blocks of so many sectors of a line, a power of two.
+  void fetch_blocks(unsigned sectors) { block_sectors_ = sectors; }
+
   /// Looks up `r.sectors` of `r.virtual_line`. On a hit the data is copied. Bytes that are dirty in
   /// a sector that misses are copied too and kept from the fill: they are newer than it.
   ReadOutcome read(Request& r) {
@@ -125,9 +128,12 @@ class ReadPath {
   /// Has `missing` sectors of the line of `r` fetched, but for those that are on their way. False: no miss
   /// register is free.
   bool want(const Request& r, SectorMask missing, ReadOutcome& out);
+  /// The blocks of these sectors, but for what is here.
+  [[nodiscard]] SectorMask whole_blocks(std::uint64_t number, SectorMask missing);
   void serve_waiters(MissTable::Entry& entry, const Request& fetched, RequestList& served);
   void install(const MissTable::Entry& entry, const Request& fetched, Evicted& evicted);
 
+  unsigned block_sectors_ = 1;
   TagArray tags_;
   LineStore lines_;
   MissTable misses_;

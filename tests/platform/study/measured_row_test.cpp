@@ -75,7 +75,10 @@ TEST(MeasuredRows, AreTurnedIntoTheUnitOfTheRow) {
   EXPECT_DOUBLE_EQ(in("ns", 40), 20);
   EXPECT_DOUBLE_EQ(in("us", 4000), 2);
   EXPECT_DOUBLE_EQ(in("GB/s", 3e9), 3);
+  EXPECT_DOUBLE_EQ(in("TB/s", 3e12), 3);
   EXPECT_DOUBLE_EQ(in("GiB/s", 1U << 30U), 1);
+  EXPECT_DOUBLE_EQ(in("MiB", 3U << 20U), 3);
+  EXPECT_DOUBLE_EQ(in("warpinst/SM/clk", 0.5), 0.5);
 }
 
 TEST(MeasuredRows, OfTheProjectAreOfPresetsThatThereAre) {

@@ -104,6 +104,130 @@ TEST(Quantities, ACopyOfTheHostTakesItsSetupARampAndItsRate) {
   EXPECT_NEAR(measured("host_copy", with({{"bytes", 100000}}), sets), 100000 / 13000e-9, 1e3);
 }
 
+/// A miss takes longer than the store with which a timed step ends, as on any product.
+std::vector<std::string> far_misses(std::vector<std::string> sets) {
+  for (const char* hop : {"l1_lg_crossbar", "texture_crossbar", "constant_crossbar"})
+    for (const char* key : {"depth=128", "latency=60"})
+      sets.push_back("hops." + std::string(hop) + ".response." + key);
+  return sets;
+}
+
+TEST(Quantities, SizesAreThoseAtWhichChasesBecomeSlower) {
+  // Sets of l1_lg, texture and l2 are lines of 128 bytes in 4, 4 and 8 ways; L2 has four slices.
+  const auto size = [](const char* cache, const std::string& set) {
+    return measured("cache_size", with({}, {{"cache", cache}}), far_misses({set}));
+  };
+  for (const unsigned sets : {16U, 64U}) {
+    const double bytes = sets * 512.0;
+    EXPECT_NEAR(size("l1", "l1_lg.sets=" + std::to_string(sets)), bytes * 1.01, bytes * 0.02);
+    for (const char* cache : {"nc", "texture"})
+      EXPECT_NEAR(size(cache, "texture.sets=" + std::to_string(sets)), bytes * 1.01, bytes * 0.02) << cache;
+  }
+  for (const unsigned sets : {64U, 128U}) {
+    const double bytes = sets * 4096.0, found = measured("cache_size", with({}, {{"cache", "l2"}}),
+                                                         {"l2.sets=" + std::to_string(sets)});
+    EXPECT_GT(found, 0.9 * bytes);
+    EXPECT_LT(found, 1.05 * bytes);
+  }
+}
+
+TEST(Quantities, BothLevelsOfConstantsHaveASize) {
+  const auto of = [](const char* quantity, const char* cache, const std::vector<std::string>& sets) {
+    std::vector<std::string> all = {"constant.first_level.bytes=2048",
+                                    "constant.first_level.next_latency=40"};
+    all.insert(all.end(), sets.begin(), sets.end());
+    return measured(quantity, with({}, {{"cache", cache}}), far_misses(all));
+  };
+  EXPECT_EQ(of("cache_size", "constant", {}), 2048 + 64);
+  EXPECT_EQ(of("cache_size", "constant", {"constant.first_level.bytes=4096"}), 4096 + 64);
+  EXPECT_NEAR(of("cache_size", "constant_second", {"constant.sets=64"}), 32768, 1024);
+  EXPECT_EQ(of("cache_size", "constant_second", {"constant.sets=128"}), 65537)
+      << "one more than all that there is";
+  EXPECT_EQ(of("line_size", "constant", {}), 64);
+  EXPECT_EQ(of("line_size", "constant", {"constant.first_level.block_bytes=128"}), 128);
+}
+
+TEST(Quantities, LinesHaveATagAndSectorsAreFetched) {
+  for (const std::string cache : {"l1", "texture", "l2"}) {
+    const std::vector<std::string> sets = cache == "l2" ? std::vector<std::string>{} : far_misses({});
+    EXPECT_EQ(measured("line_size", with({}, {{"cache", cache}}), sets), 128) << cache;
+    EXPECT_EQ(measured("fetch_size", with({}, {{"cache", cache}}), sets), 32) << cache;
+  }
+  // Every third or fifth line left out leaves sets out whose number is a multiple of that.
+  EXPECT_EQ(measured("line_size", with({}, {{"cache", "l1"}}), far_misses({"l1_lg.sets=30"})), 128);
+}
+
+TEST(Quantities, FartherHitsInL2AreThoseOfLateSlices) {
+  const auto at = [](double percentile) {
+    return measured("l2_hit", with({{"bytes", 131072}, {"percentile", percentile}}));
+  };
+  EXPECT_NEAR(at(50), measured("chase", with({{"bytes", 131072}}, {{"operator", "cg"}})), 2);
+  EXPECT_GE(at(95), at(5));
+}
+
+TEST(Quantities, ASignalsRoundTripHasItsFencesAndWords) {
+  const auto at = [](const char* way, double bytes, const std::string& set) {
+    return measured("signal_round_trip", with({{"bytes", bytes}}, {{"way", way}}), {set});
+  };
+  const std::string none = "sm.fence_latency=0", some = "sm.fence_latency=500";
+  EXPECT_GT(at("counter", 4, some) - at("counter", 4, none), 400) << "the fence is on the way";
+  EXPECT_GT(at("embedded", 4096, none), at("embedded", 4, none) + 100);
+  EXPECT_GT(at("release", 4, none),
+            4 * measured("chase", with({{"bytes", 131072}}, {{"operator", "cg"}})) / 2);
+}
+
+TEST(Quantities, BlocksOfAClusterAreAsFarAsTheirNetwork) {
+  const auto at = [](const char* latency) {
+    return measured("chase_cluster", with({{"blocks", 2}}),
+                    {"sm_network.present=true", "hops.sm_network.response.depth=64",
+                     std::string("hops.sm_network.response.latency=") + latency});
+  };
+  EXPECT_NEAR(at("30") - at("10"), 20, 0.5);
+  const auto wide = [](const char* width) {
+    return measured("cluster_bandwidth", with({{"blocks", 2}}),
+                    {"sm_network.present=true", std::string("hops.sm_network.response.width=") + width});
+  };
+  EXPECT_NEAR(wide("32") / wide("16"), 2, 0.2);
+}
+
+TEST(Quantities, ABulkCopyTakesItsUnitsLatency) {
+  const auto at = [](const char* set) { return measured("chase_bulk", with({{"bytes", 131072}}), {set}); };
+  EXPECT_NEAR(at("sm.bulk_copy.latency=300") - at("sm.bulk_copy.latency=100"), 200, 2);
+}
+
+TEST(Quantities, BarriersByTheClockAreThoseOfTheSlope) {
+  for (const double warps : {1.0, 8.0})
+    EXPECT_NEAR(
+        measured("barrier_block", with({{"warps", warps}}, {{"by", "clock"}}), {"sm.barrier_latency=100"}),
+        measured("barrier_block", with({{"warps", warps}}), {"sm.barrier_latency=100"}), 6);
+  const auto grid = [](const std::string& set) {
+    return measured("barrier_grid", with({{"blocks", 4}, {"threads", 64}}, {{"by", "clock"}}), {set});
+  };
+  EXPECT_GT(grid("sm.fence_latency=1000") - grid("sm.fence_latency=0"), 1500);
+}
+
+TEST(Quantities, AtomicsInSharedMemoryAreNoMoreThanItsPasses) {
+  EXPECT_NEAR(measured("shared_atomic_rate", with({{"warps", 8}})) /
+                  measured("shared_atomic_rate", with({{"warps", 8}}), {"sm.shared_part_cycles=2"}),
+              2, 0.3);
+}
+
+TEST(Quantities, PairsOfFourFloatsMeetInTheirBanks) {
+  const auto of = [](const char* set) {
+    return measured("shared_bandwidth", with({{"warps", 16}}, {{"type", "float4"}}), {set});
+  };
+  EXPECT_NEAR(of("sm.shared_pass_cycles=1"), 64, 4);
+  EXPECT_NEAR(of("sm.shared_pass_cycles=2"), 128.0 / 3, 3);
+}
+
+TEST(Quantities, PropertiesAreTheDevices) {
+  const GpuConfig mini = load_gpu("mini").value();
+  EXPECT_EQ(measured("property", with({}, {{"of", "bus_bits"}}), {"dram.bus_bits=64"}),
+            64.0 * mini.dram.channels);
+  EXPECT_EQ(measured("property", with({}, {{"of", "persist_bytes"}}), {"l2.evict_last_percent=50"}),
+            256 * 1024);
+}
+
 TEST(Quantities, EveryOneIsMeasured) {
   for (const Quantity& q : quantities()) {
     QuantityArguments a;
@@ -112,7 +236,7 @@ TEST(Quantities, EveryOneIsMeasured) {
     if (a.numbers.count("stride") != 0) a.numbers["stride"] = 3;
     if (a.numbers.count("far_bytes") != 0) a.numbers["far_bytes"] = 131072;
     for (const WordArgument& w : q.words) a.words[w.name] = w.words.front();
-    ModelDevice device(load_gpu("mini").value());
+    ModelDevice device(load_gpu("mini", {"sm_network.present=true", "dram.bus_bits=64"}).value());
     EXPECT_GT(q.measure(device, a), 0) << q.name;
   }
 }
