@@ -63,14 +63,17 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
       engine, place_.prefix + "crossbar", l2_clock, config.crossbar, crossbar_clients(), slices,
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width},
       switches());
+  L2Parameters l2 = config.l2;
+  l2.hash_masks = config.crossbar.hash_masks;
   channel_inputs_.assign(config.dram.channels, 0);
   for (unsigned s = 0; s < slices; ++s) {
     const std::vector<unsigned> channels = dram_channels_of(config, s);
     for (const unsigned c : channels) ++channel_inputs_[c];
     if (whose == Slices::foreign) continue;
     engine.begin_cluster();
-    slices_.push_back(std::make_unique<L2Slice>(engine, indexed(place_.prefix + "l2", s), l2_clock, config.l2,
+    slices_.push_back(std::make_unique<L2Slice>(engine, indexed(place_.prefix + "l2", s), l2_clock, l2,
                                                 vidmem_, static_cast<unsigned>(channels.size())));
+    slices_.back()->set_place({place_.number, s, GpcShape{config.gpcs, config.sms_per_tpc}});
     slices_.back()->set_posted_atomics(!config.pcie.atomic_ops);
     // Behind a root complex, which `peer` is not, one device may end where the next begins.
     if (place_.peer != nullptr) slices_.back()->set_peer_block(std::uint64_t{1} << kApertureShift);

@@ -98,6 +98,7 @@ struct WARPLINE_PUBLIC RequestHead {
   LineControl control = LineControl::none;  ///< of a control request; meaningless otherwise
   std::uint8_t gpu : 4;                     ///< the requester's, with `sm` and `warp`
   Reader reader : 2;                        ///< of a read: what it is for
+  bool far : 1;  ///< owned by the L2 slice that holds it: its answer goes to another partition
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
   std::uint16_t token = 0;   ///< the sender's own; comes back as it was
@@ -115,7 +116,8 @@ struct WARPLINE_PUBLIC RequestHead {
         captured(false),
         status(Status::ok),
         gpu(0),
-        reader(Reader::load) {}
+        reader(Reader::load),
+        far(false) {}
   void made_by(SmNumber who, std::uint64_t n) {
     id = id_of_sm(who, n);
     gpu = static_cast<std::uint8_t>(who.gpu) & 15U;
