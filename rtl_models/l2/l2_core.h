@@ -124,7 +124,8 @@ class L2Core {
         misses_(parameters.miss_registers),
         vidmem_(vidmem),
         poison_discarded_(parameters.poison_discarded),
-        key_divisor_(key_divisor) {}
+        key_divisor_(key_divisor),
+        slice_shift_(parameters.slice_shift) {}
 
   /// Performs or passes on a read, write, atomic or reduction.
   L2Outcome access(Request& r, WriteBackSink& sink);
@@ -188,7 +189,10 @@ class L2Core {
   struct Copy {
     std::array<std::uint8_t, kLineBytes> bytes;
   };
-  [[nodiscard]] std::uint64_t key(std::uint64_t number) const { return key_divisor_.quotient(number); }
+  [[nodiscard]] std::uint64_t key(std::uint64_t number) const {
+    const std::uint64_t below = number & ((std::uint64_t{1} << slice_shift_) - 1);
+    return key_divisor_.quotient(number >> slice_shift_) << slice_shift_ | below;
+  }
   /// Brings the backing store up to date where sectors are to be fetched: not what is dirty here, nor what
   /// was brought when its fetch was sent.
   void refresh(PhysicalAddress line, std::uint32_t index, SectorMask sectors);
@@ -239,6 +243,7 @@ class L2Core {
   MemoryBehind* memory_ = nullptr;  ///< null: it keeps no bytes but those
   bool poison_discarded_;
   Divider key_divisor_;
+  unsigned slice_shift_;
   std::vector<std::unique_ptr<Copy>> copies_;  ///< bytes of system-memory lines, by line index
   std::uint64_t sysmem_lines_ = 0;
   std::vector<RegionCounters> regions_ = std::vector<RegionCounters>(1);
