@@ -7,6 +7,7 @@
 #include "platform/study/exchange_quantities.h"
 #include "platform/study/geometry_quantities.h"
 #include "platform/study/measuring.h"
+#include "platform/study/network_quantity.h"
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/random.h"
 
@@ -448,7 +449,7 @@ double property(BenchDevice& device, const QuantityArguments& arguments) {
 
 /// These, and those of other files.
 std::vector<Quantity> all_of(std::vector<Quantity> out) {
-  for (const std::vector<Quantity>& part : {geometry_quantities(), exchange_quantities()})
+  for (const std::vector<Quantity>& part : {geometry_quantities(), exchange_quantities(), network_quantities()})
     out.insert(out.end(), part.begin(), part.end());
   return out;
 }

@@ -140,6 +140,7 @@ class L2Core {
         vidmem_(vidmem),
         poison_discarded_(parameters.poison_discarded),
         key_divisor_(key_divisor),
+        slice_shift_(parameters.slice_shift),
         hash_(hash_bytes(parameters, key_divisor)) {
     if (parameters.partitions.count == 2) near_ = std::make_unique<NearCopies>(parameters);
   }
@@ -232,7 +233,8 @@ class L2Core {
   /// What picks the set of a line. Of slices whose number is no power of two, consecutive lines have all sets
   /// alike only if their number is divided as it is hashed.
   [[nodiscard]] std::uint64_t key(std::uint64_t number) const {
-    return key_divisor_.quotient(hash_.empty() ? number : number ^ hash_of(number));
+    const std::uint64_t above = number >> slice_shift_, below = number & ((std::uint64_t{1} << slice_shift_) - 1);
+    return key_divisor_.quotient(hash_.empty() ? above : above ^ hash_of(number)) << slice_shift_ | below;
   }
   /// What one byte of a line number contributes to the hash; parity is linear in the bits.
   struct HashByte {
@@ -304,6 +306,7 @@ class L2Core {
   MemoryBehind* memory_ = nullptr;  ///< null: it keeps no bytes but those
   bool poison_discarded_;
   Divider key_divisor_;
+  unsigned slice_shift_;
   std::vector<HashByte> hash_;        ///< those that a mask covers; none where it makes no difference
   std::unique_ptr<NearCopies> near_;  ///< null without partitions
   Place place_;

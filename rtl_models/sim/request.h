@@ -146,12 +146,16 @@ struct WARPLINE_PUBLIC RequestMessage {
   /// Beats on a bus of `width` bytes: one for a command without data, else as many as the data of
   /// the touched sectors (a write) or operands (an atomic) fills.
   [[nodiscard]] unsigned beats(unsigned width) const;
+  /// Bytes of data that it carries, of whole sectors: what beats() counts, 0 for a command without.
+  [[nodiscard]] unsigned data_bytes() const;
 };
 /// The same request on its way back.
 struct WARPLINE_PUBLIC ResponseMessage {
   Request* request = nullptr;
   /// Beats: as many as the sectors of a read or the old values of an atomic fill, one otherwise.
   [[nodiscard]] unsigned beats(unsigned width) const;
+  /// Likewise.
+  [[nodiscard]] unsigned data_bytes() const;
 };
 
 inline unsigned beats_for(unsigned bytes, unsigned width) {
@@ -160,27 +164,33 @@ inline unsigned beats_for(unsigned bytes, unsigned width) {
   return shifts ? (bytes + width - 1) >> static_cast<unsigned>(__builtin_ctz(width))
                 : (bytes + width - 1) / width;
 }
-inline unsigned RequestMessage::beats(unsigned width) const {
+inline unsigned RequestMessage::data_bytes() const {
   switch (request->command) {
-    case Command::write: return beats_for(kSectorBytes * sector_count(request->sectors), width);
+    case Command::write: return kSectorBytes * sector_count(request->sectors);
     case Command::atomic:
-    case Command::reduce: return beats_for(request->atomics->count * request->atomics->lane_bytes(), width);
+    case Command::reduce: return request->atomics->count * request->atomics->lane_bytes();
     case Command::read:
     case Command::control:
-    case Command::maintain: return 1;
+    case Command::maintain: return 0;
   }
-  return 1;
+  return 0;
 }
-inline unsigned ResponseMessage::beats(unsigned width) const {
+inline unsigned ResponseMessage::data_bytes() const {
   switch (request->command) {
-    case Command::read: return beats_for(kSectorBytes * sector_count(request->sectors), width);
-    case Command::atomic: return beats_for(request->atomics->count * request->atomics->lane_bytes(), width);
+    case Command::read: return kSectorBytes * sector_count(request->sectors);
+    case Command::atomic: return request->atomics->count * request->atomics->lane_bytes();
     case Command::write:
     case Command::reduce:
     case Command::control:
-    case Command::maintain: return 1;
+    case Command::maintain: return 0;
   }
-  return 1;
+  return 0;
+}
+inline unsigned RequestMessage::beats(unsigned width) const {
+  return beats_for(data_bytes(), width);
+}
+inline unsigned ResponseMessage::beats(unsigned width) const {
+  return beats_for(data_bytes(), width);
 }
 
 /// Calls f(n, byte) where write `w` writes byte n of the `count` bytes at `address` and on, which lie in one
