@@ -174,6 +174,8 @@ void Netlist::visit(CounterVisitor& visitor) const {
   }
   if (sm_network_ != nullptr) visit_counters(sm_network_->name(), sm_network_->counters(), visitor);
   visit_counters(crossbar_->name(), crossbar_->counters(), visitor);
+  if (const Translation* const t = crossbar_->translation(); t != nullptr)
+    visit_counters(crossbar_->name() + ".translation", t->counters(), visitor);
   for (const auto& s : slices_) visit_counters(s->name(), s->counters(), visitor);
   for (const auto& d : channels_) visit_counters(d->name(), d->counters(), visitor);
   visit_counters(pcie_->name(), pcie_->counters(), visitor);

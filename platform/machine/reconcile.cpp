@@ -101,6 +101,10 @@ std::vector<std::string> Netlist::unreconciled() const {
               "sectors fetched by the caches and from outside", reads_out);
   ledger.same(gpu + "crossbar.response_sectors", x.response_sectors, "read_sectors_requested",
               x.read_sectors_requested);
+  if (const Translation* const t = crossbar_->translation(); t != nullptr)
+    ledger.same(gpu + "crossbar.translation.first_hits + second_hits + walks",
+                t->counters().first_hits + t->counters().second_hits + t->counters().walks,
+                "crossbar.network_requests", x.network_requests);
   ledger.same(gpu + "crossbar.network_replies", x.network_replies, "network_requests", x.network_requests);
   ledger.same(gpu + "crossbar.request_sectors", x.request_sectors,
               "sectors written by the caches and from outside", writes_out);

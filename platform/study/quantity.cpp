@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "platform/study/exchange_quantities.h"
@@ -37,8 +38,20 @@ Ring ring_of(std::uint64_t nodes, std::uint64_t node_bytes, const DeviceShape& s
   ring.nodes = shuffled(nodes);
   const bool beyond_caches = nodes * node_bytes > 3 * shape.l2_bytes && nodes > 2ULL * most;
   if (beyond_caches) {
-    ring.nodes.resize(most + 64);
-    ring.warm = 32;
+    // The pages come first, so that TLBs have those that they can hold.
+    constexpr std::uint64_t kPage = 1U << 21U;
+    const std::uint64_t per_page = std::max<std::uint64_t>(kPage / node_bytes, 1), pages = nodes / per_page;
+    std::vector<bool> visited(nodes);
+    std::vector<std::uint32_t> part;
+    const auto visit = [&](std::uint64_t node) {
+      if (!visited[node]) part.push_back(static_cast<std::uint32_t>(node));
+      visited[node] = true;
+    };
+    for (std::uint64_t page = 0; page < pages; ++page) visit(page * per_page + ring.nodes[page] % per_page);
+    for (std::size_t n = 0; part.size() < 32; ++n) visit(ring.nodes[n]);
+    ring.warm = static_cast<unsigned>(part.size());
+    for (std::size_t n = 0; part.size() < ring.warm + most + 64; ++n) visit(ring.nodes[n]);
+    ring.nodes = std::move(part);
     ring.steps = most;
     return ring;
   }
@@ -61,10 +74,16 @@ double follow(BenchDevice& device, const QuantityArguments& arguments, const std
     const std::uint64_t of_node = ring.nodes[n % ring.nodes.size()] * node;
     return by_index ? of_node / 4 : at + of_node;
   };
+  const std::size_t word = by_index ? 4 : 8;
+  std::vector<std::uint8_t> whole(ring.nodes.size() == count ? count * node : 0);
   for (std::size_t n = 0; n < ring.nodes.size(); ++n) {
-    const std::uint64_t next = place(n + 1);
-    device.write(at + ring.nodes[n] * node, &next, by_index ? 4 : 8);  // little-endian, as the GPU
+    const std::uint64_t next = place(n + 1), of_node = ring.nodes[n] * node;  // little-endian, as the GPU
+    if (whole.empty())
+      device.write(at + of_node, &next, word);
+    else
+      std::memcpy(whole.data() + of_node, &next, word);
   }
+  if (!whole.empty()) device.write(at, whole.data(), whole.size());
   if (ring.warm < ring.nodes.size()) device.forget();
   KernelCall call{kernel, 1, static_cast<unsigned>(given.number("threads", 1))};
   if (arguments.numbers.count("carveout") != 0)
@@ -74,6 +93,21 @@ double follow(BenchDevice& device, const QuantityArguments& arguments, const std
   else
     call.pointer(place(0));
   return told_cycles(device, call.word(ring.warm).word(ring.steps), result) / ring.steps;
+}
+/// Cycles of a load that hits in L2, one line in each page of 2 MiB.
+double chase_pages(BenchDevice& device, const QuantityArguments& arguments) {
+  constexpr std::uint64_t kPage = 1U << 21U, kNode = 128;
+  const std::uint64_t pages = std::max<std::uint64_t>(Given(arguments).number("bytes", 0) / kPage, 1);
+  const std::uint64_t at = device.allocate(pages * kPage), result = device.allocate(256);
+  const std::vector<std::uint32_t> order = shuffled(pages);
+  Random random(pages);
+  std::vector<std::uint64_t> nodes;
+  for (const std::uint32_t page : order) nodes.push_back(at + page * kPage + random.below(kPage / kNode) * kNode);
+  for (std::size_t n = 0; n < nodes.size(); ++n) device.write(nodes[n], &nodes[(n + 1) % nodes.size()], 8);
+  const auto steps = static_cast<unsigned>(std::min<std::uint64_t>(std::max<std::uint64_t>(pages, 1024), 8192));
+  KernelCall call{"chase_cg", 1, 1};
+  call.pointer(nodes.front()).word(2 * pages).word(steps);
+  return told_cycles(device, call, result) / steps;
 }
 double chase(BenchDevice& device, const QuantityArguments& arguments) {
   return follow(device, arguments, "chase_" + Given(arguments).word("operator", "ca"), false);
@@ -475,6 +509,12 @@ const std::vector<Quantity>& quantities() {
        {kBytes, kNode},
        {kOrder},
        chase_index},
+      {"chase_pages",
+       "SM cycles of a load in a chain in L2 with one line in each page of 2 MiB",
+       D::cycles,
+       {{"bytes", true, 1U << 21U}},
+       {},
+       chase_pages},
       {"chase_bulk",
        "SM cycles of a bulk copy in a chain of addresses",
        D::cycles,

@@ -197,6 +197,7 @@ void MemorySubsystemModule::State::make_memory() {
     L2SliceModule& slice = slices.emplace_back(socket_name("l2", s).c_str(), engine, l2_clock, of_slices,
                                                &vidmem, static_cast<unsigned>(uses.size()));
     slice.slice().set_posted_atomics(!config.pcie.atomic_ops);
+    slice.slice().set_place({0, s, GpcShape{config.gpcs, config.sms_per_tpc}});
     slice.slice().observe(&performed);
     const std::string l2 = indexed("l2", s);
     join(crossbar.to_l2[s], slice.from_crossbar, config.hops.crossbar_l2, l2_clock, l2_clock,
@@ -236,6 +237,8 @@ void MemorySubsystemModule::State::visit(CounterVisitor& visitor) {
   for (std::size_t i = 0; i < caches.size(); ++i)
     visit_counters(indexed("l1_lg", i), caches[i].cache().counters(), visitor);
   visit_counters("crossbar", crossbar.crossbar().counters(), visitor);
+  if (const Translation* const t = crossbar.crossbar().translation(); t != nullptr)
+    visit_counters("crossbar.translation", t->counters(), visitor);
   for (std::size_t i = 0; i < slices.size(); ++i)
     visit_counters(indexed("l2", i), slices[i].slice().counters(), visitor);
   for (std::size_t i = 0; i < channels.size(); ++i)

@@ -120,6 +120,10 @@ class Crossbar final : public Component, public LooseTarget {
   [[nodiscard]] const CrossbarCounters& counters() const { return counters_; }
   /// Null: there is none.
   [[nodiscard]] const CrossbarNetwork* network() const { return network_.get(); }
+  /// Null: translation takes no time.
+  [[nodiscard]] const Translation* translation() const {
+    return network_ == nullptr ? nullptr : network_->translation();
+  }
 
  private:
   /// Of a client whose head is a maintenance request.

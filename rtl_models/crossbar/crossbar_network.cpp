@@ -7,8 +7,8 @@
 
 namespace warpline {
 
-CrossbarNetwork::CrossbarNetwork(const NetworkParameters& p, const std::vector<NetworkPlace>& places,
-                                 unsigned slices, unsigned outputs)
+CrossbarNetwork::CrossbarNetwork(const NetworkParameters& p, const TranslationParameters& translation,
+                                 const std::vector<NetworkPlace>& places, unsigned slices, unsigned outputs)
     : slices_(slices),
       queue_(p.queue),
       header_(p.header),
@@ -32,6 +32,11 @@ CrossbarNetwork::CrossbarNetwork(const NetworkParameters& p, const std::vector<N
     tpcs = std::max(tpcs, place.tpc + 1);
     gpcs = std::max(gpcs, place.gpc + 1);
     tpcs_of[place.gpc].insert(place.tpc);
+  }
+  if (translation.present()) {
+    translation_.emplace(translation, tpcs);
+    late_.assign(places.size(), 0);
+    late_of_pair_.assign(places.size() * outputs, 0);
   }
   tpc_request_.assign(tpcs, 0);
   tpc_reply_.assign(tpcs, 0);
@@ -144,7 +149,14 @@ bool CrossbarNetwork::enter_request(std::uint64_t edge, Request* r, unsigned cli
     time = std::max(time, carry(gpc_request_[c.gpc], now, bytes, gpc_request_cost_));
     passed = edge_of(time);
   }
-  depart(edge, passed + distance(client, output), e);
+  const unsigned translated = translate(client, *r);
+  std::uint64_t due = passed + distance(client, output) + translated;
+  if (translated != 0 || (!late_.empty() && late_[client] > due)) {
+    std::uint64_t& last = late_of_pair_[std::size_t{client} * of_output_.size() + output];
+    due = last = std::max(last, due);
+    late_[client] = std::max(late_[client], due);
+  }
+  depart(edge, due, e);
   return passed != edge;
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "rtl_models/crossbar/crossbar_parameters.h"
 #include "rtl_models/sim/request.h"
+#include "rtl_models/translation/translation.h"
 
 namespace warpline {
 
@@ -51,8 +53,8 @@ class CrossbarNetwork {
   };
 
   /// Pre: the parameters have no problems, and present(); a place for each client.
-  CrossbarNetwork(const NetworkParameters& parameters, const std::vector<NetworkPlace>& places,
-                  unsigned slices, unsigned outputs);
+  CrossbarNetwork(const NetworkParameters& parameters, const TranslationParameters& translation,
+                  const std::vector<NetworkPlace>& places, unsigned slices, unsigned outputs);
 
   /// Whether a request of `client`, or a reply by `output`, may enter.
   [[nodiscard]] bool has_room_for_request(unsigned client) const { return of_client_[client] < queue_; }
@@ -73,6 +75,13 @@ class CrossbarNetwork {
     const Client& c = clients_[client];
     return output < slices_ && c.inside ? c.distance + distances_[c.row + output] : 0;
   }
+
+  /// Edges that it takes to translate a request's address.
+  unsigned translate(unsigned client, const Request& r) {
+    return translation_ && clients_[client].inside ? translation_->delay(clients_[client].tpc, r) : 0;
+  }
+  /// Null: translation takes no time.
+  [[nodiscard]] const Translation* translation() const { return translation_ ? &*translation_ : nullptr; }
 
   /// Puts what is due up to `edge` into the queues.
   void advance(std::uint64_t edge);
@@ -117,11 +126,15 @@ class CrossbarNetwork {
          {&tpc_request_, &tpc_reply_, &gpc_request_, &gpc_reply_, &pair_, &group_})
       std::fill(level->begin(), level->end(), 0);
     std::fill(shared_.begin(), shared_.end(), Shared{});
+    std::fill(late_.begin(), late_.end(), 0);
+    std::fill(late_of_pair_.begin(), late_of_pair_.end(), 0);
   }
   template <class Archive>
   void archive(Archive& a) {
     // Pre: nothing is held.
     for (Shared& s : shared_) a(s.line, s.until);
+    a.fixed(late_).fixed(late_of_pair_);
+    if (translation_) a(*translation_);
     a.fixed(tpc_request_).fixed(tpc_reply_).fixed(gpc_request_).fixed(gpc_reply_).fixed(pair_).fixed(group_);
   }
 
@@ -193,6 +206,10 @@ class CrossbarNetwork {
   std::vector<std::uint16_t> group_of_;  ///< of each slice
   unsigned share_window_;
   std::vector<Shared> shared_;  ///< kShared of each GPC; empty: none share
+  std::optional<Translation> translation_;
+  // Requests whose translation took time are not overtaken by others of their client to the same output.
+  std::vector<std::uint64_t> late_;          ///< of each client: when the last of those is due
+  std::vector<std::uint64_t> late_of_pair_;  ///< of each client and output
   std::vector<unsigned> of_client_, of_output_;
 
   std::vector<Entry> entries_;

@@ -6,6 +6,7 @@
 
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
+#include "rtl_models/translation/translation_parameters.h"
 
 namespace warpline {
 
@@ -99,12 +100,16 @@ struct WARPLINE_PUBLIC CrossbarParameters {
   std::vector<std::uint64_t> hash_masks;
   unsigned slice_shift = 0;
   NetworkParameters network{};
+  TranslationParameters translation{};  ///< where SMs' requests enter the network
 
+  /// Whether something is on the way between SMs and slices.
+  [[nodiscard]] bool has_way() const { return network.present() || translation.present(); }
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);
     rules.need(hash_masks.size() <= 16, "hash_masks", "must be at most 16 masks");
     rules.need(slice_shift <= 32, "slice_shift", "must be at most 32 bits");
     rules.add(network.problems(path + ".network"));
+    rules.add(translation.problems(path + ".translation"));
     return rules.take();
   }
   template <class F>
@@ -113,6 +118,7 @@ struct WARPLINE_PUBLIC CrossbarParameters {
       "slice = (line number / 2^slice_shift XOR parities of these masks) mod slices");
     f("slice_shift", slice_shift, "bit of the line number at which the slice number begins");
     f("network", network, "between the SMs and the slices");
+    f("translation", translation, "TLBs, where requests of SMs enter the network");
   }
 };
 
