@@ -4,6 +4,7 @@
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
+#include "platform/cli/fit_command.h"
 #include "platform/cli/progress_bar.h"
 #include "platform/cli/shared_options.h"
 #include "platform/study/calibration.h"
@@ -22,11 +23,13 @@ namespace {
 
 struct CalibrateOptions {
   GpuChoice gpu;
+  FitRequest fit;
   std::string rows_file;
   std::vector<std::string> rows;  ///< patterns of their names
   std::string kind;
   std::string report, json;  ///< files to write
   std::string measure;       ///< a file of rows to write, of what a CUDA device does
+  unsigned repeat = 5;       ///< with --measure
   unsigned device = 0;
   bool brief = false, list = false, quantities = false, quiet = false;
 };
@@ -99,7 +102,7 @@ int measure_on_gpu(const CalibrateOptions& o, const std::vector<study::MeasuredR
     std::size_t done = 0;
     for (const study::MeasuredRow* row : asked) {
       if (row->quantity == nullptr) continue;
-      const study::RowResult r = study::measure(device, *row);
+      const study::RowResult r = study::measure_often(device, *row, o.repeat);
       ++done;
       bar.update(static_cast<double>(done) / static_cast<double>(asked.size()), done);
       if (!r.answered) {
@@ -137,6 +140,7 @@ int calibrate(const CalibrateOptions& o) {
   }
   const auto rows = study::read_rows(file, text);
   if (!rows.ok()) return bad_input(rows.faults());
+  if (!o.fit.keys.empty()) return fit(o.fit, o.gpu, rows.value(), o.json, o.quiet);
   for (const std::string& path : {o.report, o.json, o.measure})
     if (!path.empty())
       if (const std::string why = OutputFile::refusal(path); !why.empty())
@@ -192,12 +196,15 @@ void add_calibrate(CLI::App& app, int& status) {
   o.gpu.name = "all";
   command.add_option("GPU", o.gpu.name, "preset, TOML file, or all")->capture_default_str();
   o.gpu.add_set(command, "key.path=value changes the GPU; may be repeated");
-  command
-      .add_option("--row", o.rows, "only rows whose names fit the pattern (V100.chase.*); may be repeated")
-      ->allow_extra_args(false);
-  command.add_option("--class", o.kind, "only rows of this class");
+  CLI::Option* const row =
+      command
+          .add_option("--row", o.rows,
+                      "only rows whose names fit the pattern (V100.chase.*); may be repeated")
+          ->allow_extra_args(false);
+  CLI::Option* const kind = command.add_option("--class", o.kind, "only rows of this class");
   command.add_option("--rows", o.rows_file, "a file of rows in place of those built in");
-  command.add_flag("--brief", o.brief, "only rows that are measured in about a second each");
+  CLI::Option* const brief =
+      command.add_flag("--brief", o.brief, "only rows that are measured in about a second each");
   CLI::Option* const report =
       command.add_option("--report", o.report, "writes a page of HTML with curves and all rows");
   CLI::Option* const json = command.add_option("--json", o.json, "writes the results as JSON");
@@ -207,10 +214,17 @@ void add_calibrate(CLI::App& app, int& status) {
   command.add_option("--device", o.device, "with --measure, the number of the GPU")
       ->capture_default_str()
       ->needs(measure);
+  command
+      .add_option("--repeat", o.repeat, "with --measure, how often each row is measured; the median counts")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1001))
+      ->needs(measure);
   CLI::Option* const list =
       command.add_flag("--list", o.list, "lists the rows and who has measured them; measures nothing");
   for (CLI::Option* output : {report, json}) output->excludes(measure)->excludes(list);
   list->excludes(measure);
+  CLI::Option* const fit_keys = add_fit_options(command, o.fit);
+  for (CLI::Option* other : {row, kind, brief, report, measure, list}) fit_keys->excludes(other);
   command.add_flag("--quantities", o.quantities, "lists what rows can be measured as, with arguments");
   command.add_flag("--quiet", o.quiet, "no progress");
   command.footer("Example: warpline calibrate v100 --class latency");

@@ -49,6 +49,7 @@ Problems GpuConfig::problems() const {
   rules.need(sms >= 1 && sms <= kMaxSms, "sms", "must be 1 to 1024");
   rules.need(gpcs >= 1 && gpcs <= kMaxSms, "gpcs", "must be 1 to 1024");
   rules.need(sms_per_tpc >= 1 && sms_per_tpc <= kMaxSms, "sms_per_tpc", "must be 1 to 1024");
+  rules.need(cta_placement == "tpc" || cta_placement == "gpc", "cta_placement", "must be \"tpc\" or \"gpc\"");
   const char* memory_rule = "must be a multiple of 128 from 1048576 (1 MiB) to 1099511627776 (1 TiB)";
   rules.need(memory_size_holds(vidmem_bytes), "vidmem_bytes", memory_rule);
   rules.need(memory_size_holds(sysmem_bytes), "sysmem_bytes", memory_rule);
@@ -61,6 +62,11 @@ Problems GpuConfig::problems() const {
   rules.need(pcie_system.peers == 0 || peer_bytes == 0, "peer_bytes",
              "must be 0 where pcie_system.peers is not: devices take the place of the plain memory "
              "(--set peer_bytes=0)");
+  const NetworkParameters& network = crossbar.network;
+  rules.need(
+      network.gpc_distance.empty() || network.gpc_distance.size() == std::uint64_t{gpcs} * network.groups,
+      "crossbar.network.gpc_distance", "must be empty, or gpcs x crossbar.network.groups numbers");
+  rules.need(network.groups <= l2.slices, "crossbar.network.groups", "must be at most l2.slices");
   const char* lines_rule =
       "all instances together must have at most 16777216 lines (sets x ways x instances)";
   const std::uint64_t all_sms = std::uint64_t{gpus} * sms;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "platform/config/host_copy_parameters.h"
 #include "platform/config/pcie_system_parameters.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
@@ -81,6 +82,9 @@ struct WARPLINE_PUBLIC GpuConfig {
   unsigned sms = 2;
   unsigned gpcs = 1;         ///< graphics processing clusters: the CTAs of a cluster run on one
   unsigned sms_per_tpc = 1;  ///< SM n is in TPC n / sms_per_tpc, and TPC t in GPC t mod gpcs
+  /// Which SMs the CTAs of a grid go to first: "tpc", one of each TPC, in turn over the GPCs; "gpc", all of a
+  /// GPC, of the largest first.
+  std::string cta_placement = "tpc";
   std::uint64_t vidmem_bytes = 1ULL << 30U;
   std::uint64_t sysmem_bytes = 1ULL << 30U;  ///< of the platform, whatever number of GPUs it has
   std::uint64_t peer_bytes = 1ULL << 24U;    ///< of the platform, too; 0: no device is plain memory
@@ -101,6 +105,7 @@ struct WARPLINE_PUBLIC GpuConfig {
   /// Of the platform, whatever number of GPUs it has. With peers the GPUs are functions behind a root
   /// complex, and the `peer` aperture of their address space is its bus.
   PcieSystemParameters pcie_system = PcieSystemParameters::none();
+  HostCopyParameters host_copy;
   HopsParameters hops;
 
   /// Every fault at once, each with its path.
@@ -120,6 +125,10 @@ struct WARPLINE_PUBLIC GpuConfig {
       "graphics processing clusters, on one of which all CTAs of a cluster run; SM n is in GPC (n / "
       "sms_per_tpc) mod gpcs");
     f("sms_per_tpc", sms_per_tpc, "SMs of a texture processing cluster, which are in one GPC");
+    f("cta_placement", cta_placement,
+      "SMs that the CTAs of a grid go to first: \"tpc\", one of each TPC, in turn over the GPCs; \"gpc\", "
+      "all of a "
+      "GPC, TPC by TPC, of the largest GPC first");
     f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
     f("sysmem_bytes", sysmem_bytes, "system memory within reach of the link, bytes");
     f("peer_bytes", peer_bytes,
@@ -142,6 +151,7 @@ struct WARPLINE_PUBLIC GpuConfig {
     f("dram", dram, "DRAM channels");
     f("pcie", pcie, "link to system and peer memory");
     f("pcie_system", pcie_system, "host bridge, root complex and peer devices");
+    f("host_copy", host_copy, "copies between host and GPU that programs of CUDA ask for");
     f("hops", hops, "channels between the blocks");
   }
 };

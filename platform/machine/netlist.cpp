@@ -31,7 +31,9 @@ void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_
   const ClockDomain sm_clock = domain_of(config.clocks.sm, config.clocks);
   const GpcShape shape{config.gpcs, config.sms_per_tpc};
   distributor_ =
-      std::make_unique<WorkDistributor>(engine, place_.prefix + "distributor", sm_clock, config.sms, shape);
+      std::make_unique<WorkDistributor>(engine, place_.prefix + "distributor", sm_clock, config.sms, shape,
+                                        config.cta_placement == "gpc" ? WorkDistributor::Placement::by_gpc
+                                                                      : WorkDistributor::Placement::by_tpc);
   for (unsigned i = 0; i < config.sms; ++i) {
     const std::string name = indexed(place_.prefix + "sm", i);
     engine.begin_cluster();
@@ -55,6 +57,19 @@ void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_
       SmNetworkWidths{config.hops.network_sm.request.width, config.hops.sm_network.response.width});
 }
 
+std::vector<NetworkPlace> Netlist::network_places() const {
+  std::vector<NetworkPlace> places(crossbar_clients());
+  const GpcShape shape{config_.gpcs, config_.sms_per_tpc};
+  const auto put = [&](unsigned client, unsigned sm) {
+    places[client] = {sm, shape.tpc_of(sm), shape.gpc_of(sm)};
+  };
+  for (unsigned sm = 0; sm < config_.sms; ++sm) {
+    for (unsigned k = 0; k < clients_per_sm(); ++k) put(sm * clients_per_sm() + k, sm);
+    put(first_bulk_client() + sm, sm);
+  }
+  return places;
+}
+
 void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose) {
   const ClockDomain l2_clock = domain_of(config.clocks.l2, config.clocks);
   const unsigned slices = config.l2.slices;
@@ -62,15 +77,19 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
   crossbar_ = std::make_unique<Crossbar>(
       engine, place_.prefix + "crossbar", l2_clock, config.crossbar, crossbar_clients(), slices,
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width},
-      switches());
+      switches(), network_places());
+  L2Parameters l2 = config.l2;
+  l2.hash_masks = config.crossbar.hash_masks;
+  l2.slice_shift = config.crossbar.slice_shift;
   channel_inputs_.assign(config.dram.channels, 0);
   for (unsigned s = 0; s < slices; ++s) {
     const std::vector<unsigned> channels = dram_channels_of(config, s);
     for (const unsigned c : channels) ++channel_inputs_[c];
     if (whose == Slices::foreign) continue;
     engine.begin_cluster();
-    slices_.push_back(std::make_unique<L2Slice>(engine, indexed(place_.prefix + "l2", s), l2_clock, config.l2,
+    slices_.push_back(std::make_unique<L2Slice>(engine, indexed(place_.prefix + "l2", s), l2_clock, l2,
                                                 vidmem_, static_cast<unsigned>(channels.size())));
+    slices_.back()->set_place({place_.number, s, GpcShape{config.gpcs, config.sms_per_tpc}});
     slices_.back()->set_posted_atomics(!config.pcie.atomic_ops);
     // Behind a root complex, which `peer` is not, one device may end where the next begins.
     if (place_.peer != nullptr) slices_.back()->set_peer_block(std::uint64_t{1} << kApertureShift);

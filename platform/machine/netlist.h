@@ -102,6 +102,8 @@ class Netlist {
   /// Null: there is none (GpuConfig::sm_network).
   [[nodiscard]] SmNetwork* sm_network() { return sm_network_.get(); }
   [[nodiscard]] unsigned crossbar_clients() const { return first_switch_client() + switches(); }
+  /// Where each of them sits in the network between SMs and slices.
+  [[nodiscard]] std::vector<NetworkPlace> network_places() const;
   /// The client that the bulk copies of SM 0 are.
   [[nodiscard]] unsigned first_bulk_client() const { return config_.sms * clients_per_sm() + place_.inbound; }
   [[nodiscard]] unsigned clients_per_sm() const { return config_.sm.unified_l1 ? 3 : 4; }

@@ -101,6 +101,7 @@ std::vector<std::string> Netlist::unreconciled() const {
               "sectors fetched by the caches and from outside", reads_out);
   ledger.same(gpu + "crossbar.response_sectors", x.response_sectors, "read_sectors_requested",
               x.read_sectors_requested);
+  ledger.same(gpu + "crossbar.network_replies", x.network_replies, "network_requests", x.network_requests);
   ledger.same(gpu + "crossbar.request_sectors", x.request_sectors,
               "sectors written by the caches and from outside", writes_out);
   if (lacks_slices()) return ledger.take();  // what foreign slices do, they count themselves

@@ -1,5 +1,6 @@
 #include "platform/study/model_device.h"
 
+#include "platform/config/host_copy.h"
 #include "platform/launch/module_memory.h"
 #include "platform/programs/ptx/module.h"
 #include "platform/study/microbench_texts.h"
@@ -87,6 +88,11 @@ double ModelDevice::run(const KernelCall& call) {
                      faults.front().where};
   if (result.outcome != RunOutcome::quiescent) throw BenchError{"the kernel " + call.kernel + " did not end"};
   return platform_->time_ns(result.cycles) * 1e-9;
+}
+
+double ModelDevice::host_copy(std::uint64_t bytes, bool to_device, bool page_locked, bool by_host) {
+  return (host_copy_ns(config_, bytes, to_device, page_locked) + (by_host ? config_.host_copy.call_ns : 0)) *
+         1e-9;
 }
 
 }  // namespace warpline::study

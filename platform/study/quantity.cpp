@@ -7,6 +7,7 @@
 #include "platform/study/exchange_quantities.h"
 #include "platform/study/geometry_quantities.h"
 #include "platform/study/measuring.h"
+#include "platform/study/network_quantity.h"
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/random.h"
 
@@ -422,6 +423,19 @@ double barrier_grid(BenchDevice& device, const QuantityArguments& arguments) {
   return told_cycles(device, call.pointer(counter).word(kSteps), device.allocate(256)) / kSteps;
 }
 
+double copy_seconds(BenchDevice& device, const QuantityArguments& arguments) {
+  const Given given(arguments);
+  return device.host_copy(given.number("bytes", 0), given.word("to", "device") == "device",
+                          given.word("memory", "page_locked") == "page_locked",
+                          given.word("timed_by", "events") == "host");
+}
+double host_copy_time(BenchDevice& device, const QuantityArguments& arguments) {
+  return copy_seconds(device, arguments) * device.shape().sm_mhz * 1e6;
+}
+double host_copy(BenchDevice& device, const QuantityArguments& arguments) {
+  return static_cast<double>(Given(arguments).number("bytes", 0)) / copy_seconds(device, arguments);
+}
+
 /// What the device says of itself.
 double property(BenchDevice& device, const QuantityArguments& arguments) {
   const std::string what = Given(arguments).word("of", "");
@@ -435,7 +449,7 @@ double property(BenchDevice& device, const QuantityArguments& arguments) {
 
 /// These, and those of other files.
 std::vector<Quantity> all_of(std::vector<Quantity> out) {
-  for (const std::vector<Quantity>& part : {geometry_quantities(), exchange_quantities()})
+  for (const std::vector<Quantity>& part : {geometry_quantities(), exchange_quantities(), network_quantities()})
     out.insert(out.end(), part.begin(), part.end());
   return out;
 }
@@ -581,6 +595,22 @@ const std::vector<Quantity>& quantities() {
        {{"blocks", false, 2, 4096}, {"threads", false, 32, 1024}},
        {kBy},
        barrier_grid},
+      {"host_copy",
+       "bytes a second of a copy between host and device",
+       D::bytes_per_second,
+       {{"bytes", true, 1, 1U << 30U}},
+       {{"to", {"device", "host"}},
+        {"memory", {"page_locked", "pageable"}},
+        {"timed_by", {"events", "host"}}},
+       host_copy},
+      {"host_copy_time",
+       "SM cycles of a copy between host and device",
+       D::cycles,
+       {{"bytes", true, 1, 1U << 30U}},
+       {{"to", {"device", "host"}},
+        {"memory", {"page_locked", "pageable"}},
+        {"timed_by", {"events", "host"}}},
+       host_copy_time},
       {"property",
        "what the device says of itself",
        D::count,

@@ -30,6 +30,14 @@
 namespace warpline {
 namespace {
 
+/// The caches are those of SMs 0, 1 and on; devices are outside of the network.
+std::vector<NetworkPlace> network_places(const GpuConfig& config, unsigned devices) {
+  const GpcShape shape{config.gpcs, config.sms_per_tpc};
+  std::vector<NetworkPlace> places(config.sms + devices);
+  for (unsigned sm = 0; sm < config.sms; ++sm) places[sm] = {sm, shape.tpc_of(sm), shape.gpc_of(sm)};
+  return places;
+}
+
 GpuConfig load(const std::string& module, const MemorySubsystemOptions& options) {
   Result<GpuConfig> config = ParameterBroker::global().load_gpu(module, options.gpu, options.settings);
   if (!config.ok()) {
@@ -123,7 +131,8 @@ MemorySubsystemModule::State::State(const std::string& module, const MemorySubsy
       opener(engine, options.open_hops),
       crossbar("crossbar", engine, domain_of(config.clocks.l2, config.clocks), config.crossbar,
                config.sms + options.devices, config.l2.slices,
-               {config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width}, true),
+               {config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width}, true,
+               network_places(config, options.devices)),
       pcie("pcie", engine, domain_of(config.clocks.link, config.clocks), config.pcie, &sysmem,
            config.l2.slices),
       registers({CacheRegisters::kL1Global, [this] { return !idle(); },
@@ -180,9 +189,12 @@ void MemorySubsystemModule::State::make_memory() {
   for (unsigned c = 0; c < config.dram.channels; ++c)
     channels.emplace_back(socket_name("dram", c).c_str(), engine, dram_clock, config.dram, inputs[c]);
   std::vector<unsigned> used(config.dram.channels, 0);
+  L2Parameters of_slices = config.l2;
+  of_slices.hash_masks = config.crossbar.hash_masks;
+  of_slices.slice_shift = config.crossbar.slice_shift;
   for (unsigned s = 0; s < config.l2.slices; ++s) {
     const std::vector<unsigned> uses = dram_channels_of(config, s);
-    L2SliceModule& slice = slices.emplace_back(socket_name("l2", s).c_str(), engine, l2_clock, config.l2,
+    L2SliceModule& slice = slices.emplace_back(socket_name("l2", s).c_str(), engine, l2_clock, of_slices,
                                                &vidmem, static_cast<unsigned>(uses.size()));
     slice.slice().set_posted_atomics(!config.pcie.atomic_ops);
     slice.slice().observe(&performed);

@@ -8,7 +8,8 @@
 
 namespace warpline {
 Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const CrossbarParameters& parameters,
-                   unsigned clients, unsigned slices, CrossbarWidths widths, unsigned switches)
+                   unsigned clients, unsigned slices, CrossbarWidths widths, unsigned switches,
+                   const std::vector<NetworkPlace>& places)
     : Component(engine, std::move(name), domain),
       core_(parameters, slices, switches),
       widths_(widths),
@@ -19,16 +20,25 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
       down_(outputs_, clients),
       up_(clients, outputs_ + 1),
       resting_(clients, outputs_),
+      entering_(clients),
+      replying_(outputs_),
       postponed_(clients, false),
       copying_(clients),
       finished_of_(clients) {
   WARPLINE_EXPECT(clients >= 1 && clients <= 65536 && outputs_ <= 65536,
                   "a crossbar has 1 to 65536 ports a side");
+  WARPLINE_EXPECT(places.empty() || places.size() == clients, "each client has a place in the network");
+  if (parameters.network.present() && !places.empty())
+    network_ = std::make_unique<CrossbarNetwork>(parameters.network, places, slices, outputs_);
   for (unsigned i = 0; i < clients; ++i) {
     from_client_.push_back(std::make_unique<In<RequestMessage>>(*this, indexed("from_client", i)));
     to_client_.push_back(std::make_unique<Out<ResponseMessage>>(*this, indexed("to_client", i)));
     from_client_.back()->attach(client_arrivals_, i);
-    from_client_.back()->perform_by(*this);
+    if (network_ != nullptr) {
+      from_client_.back()->perform_by(entrances_.emplace_back(*this, i));
+    } else {
+      from_client_.back()->perform_by(*this);
+    }
   }
   for (unsigned i = 0; i < outputs_; ++i) {
     const bool slice = i < slices;
@@ -41,6 +51,7 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
 }
 
 Cycle Crossbar::tick(Cycle now) {
+  if (network_ != nullptr) return tick_network(now);
   client_arrivals_.collect(now, [this, now](unsigned client) { enter_request(now, client); });
   slice_arrivals_.collect(now, [this, now](unsigned slice) { enter_response(now, slice); });
   down_.for_each_asked([this, now](unsigned slice) { grant_request(now, slice); });
@@ -58,15 +69,112 @@ void Crossbar::enter_request(Cycle now, unsigned client) {
     if (!postponed_[client]) begin_maintenance(client);
     return;
   }
-  unsigned slice = core_.output_of(r->line);
-  if (aperture_of(r->line) == Aperture::peer && mutated(CrossbarMutation::peer_lines_spread))
-    slice = static_cast<unsigned>(line_number(r->line) % slices_);
+  const unsigned slice = route_of(*r);
   if (!resting_.drawn()) {
     down_.ask(slice, client);
     return;
   }
   from_client_[client]->pop(now);
   resting_.add(now, domain(), r, client, slice);
+}
+
+Cycle Crossbar::tick_network(Cycle now) {
+  const std::uint64_t edge = domain().edge_at_or_after(now);
+  // Those of one cycle enter in the order of their ports, which no carrier changes.
+  client_arrivals_.collect(now, [this](unsigned client) { entering_.insert(client); });
+  slice_arrivals_.collect(now, [this](unsigned output) { replying_.insert(output); });
+  entering_.for_each([&](unsigned client) {
+    if (may_enter(client)) enter_network(now, edge, client);
+  });
+  replying_.for_each([&](unsigned output) { reply_network(now, edge, output); });
+  Cycle next = resting_.drawn() ? resting_.advance(now, domain(), down_) : kNever;
+  down_.for_each_asked([&](unsigned output) {
+    while (down_.asking(output) != 0) {
+      const unsigned client = down_.choose(output);
+      down_.grant(output, client);
+      count_entry(client, network_->enter_request(edge, resting_.take(client, output), client, output));
+    }
+  });
+  network_->advance(edge);
+  network_->for_each_output([this, now](unsigned output) { send_request(now, output); });
+  network_->for_each_client([this, now](unsigned client) { send_reply(now, client); });
+  // What has left may make room.
+  bool more = false;
+  entering_.for_each([&](unsigned client) { more = more || may_enter(client); });
+  replying_.for_each([&](unsigned output) { more = more || network_->has_room_for_reply(output); });
+  if (more) next = domain().after(now, 1);
+  if (network_->next() != ~std::uint64_t{0}) next = std::min(next, domain().cycle_of(network_->next()));
+  return next;
+}
+
+/// Whether the first request of a client may be taken from its port.
+bool Crossbar::may_enter(unsigned client) const {
+  if (from_client_[client]->front().request->command == Command::maintain)
+    return network_->requests_of(client) == 0 && resting_.of_client(client) == 0;
+  return resting_.drawn() || network_->has_room_for_request(client);
+}
+
+void Crossbar::enter_network(Cycle now, std::uint64_t edge, unsigned client) {
+  entering_.erase(client);
+  Request* r = from_client_[client]->pop(now).request;
+  if (r->command == Command::maintain) {
+    copying_[client] = {slices_, core_.begin_maintenance(r)};
+    for (unsigned slice = 0; slice < slices_; ++slice)
+      network_->pass_request(copy_for_slice(client), client, slice);
+    return;
+  }
+  const unsigned output = route_of(*r);
+  if (resting_.drawn()) {
+    resting_.add(now, domain(), r, client, output);
+  } else {
+    count_entry(client, network_->enter_request(edge, r, client, output));
+  }
+}
+
+void Crossbar::reply_network(Cycle now, std::uint64_t edge, unsigned output) {
+  Request* r = from_l2_[output]->front().request;
+  if (r->command == Command::maintain) {
+    replying_.erase(output);
+    from_l2_[output]->pop(now);
+    const unsigned client = r->route;
+    Request* original = core_.end_child(*r);
+    engine().pool().release(r);
+    if (original != nullptr) network_->pass_reply(original, client);
+    return;
+  }
+  if (!network_->has_room_for_reply(output)) return;
+  replying_.erase(output);
+  from_l2_[output]->pop(now);
+  if (network_->inside(r->route)) ++counters_.network_replies;
+  counters_.network_waits += network_->enter_reply(edge, r, r->route, output);
+}
+
+void Crossbar::send_request(Cycle now, unsigned output) {
+  Out<RequestMessage>& out = *to_l2_[output];
+  if (!out.ready(now)) return;
+  const CrossbarNetwork::Entry e = network_->take_request(output);
+  counters_.conflicts += network_->waiting_at_output(output);
+  e.request->route = e.client;
+  count_request(*e.request);
+  out.send(now, {e.request});
+  if (network_->waiting_at_output(output) != 0) static_cast<void>(out.ready(now));
+}
+
+void Crossbar::send_reply(Cycle now, unsigned client) {
+  Out<ResponseMessage>& out = *to_client_[client];
+  if (!out.ready(now)) return;
+  Request* r = network_->take_reply(client).request;
+  counters_.conflicts += network_->waiting_for_client(client);
+  count_response(*r);
+  out.send(now, {r});
+  if (network_->waiting_for_client(client) != 0) static_cast<void>(out.ready(now));
+}
+
+/// The output that a request leaves by.
+unsigned Crossbar::route_of(const Request& r) const {
+  if (aperture_of(r.line) == Aperture::peer && mutated(CrossbarMutation::peer_lines_spread))
+    return static_cast<unsigned>(line_number(r.line) % slices_);
+  return core_.output_of(r.line);
 }
 
 /// Returns when there is more to be done for requests that rest, or for maintenance that waits for them.
@@ -197,10 +305,30 @@ void Crossbar::perform(Request& r, Cycle& at) {
   count_response(r);
 }
 
+void Crossbar::perform_from(unsigned client, Request& r, Cycle& at) {
+  if (r.command != Command::maintain && network_->inside(client)) {
+    ++counters_.network_requests;
+    at = domain().after(at, network_->distance(client, core_.output_of(r.line)));
+    ++counters_.network_replies;
+  }
+  perform(r, at);
+}
+
 void Crossbar::visit_gauges(GaugeVisitor& visitor) const {
   unsigned down = 0, up = 0;
   for (unsigned slice = 0; slice < outputs_; ++slice) down += down_.asking(slice);
   for (unsigned client = 0; client < to_client_.size(); ++client) up += up_.asking(client);
+  if (network_ != nullptr) {
+    network_->for_each_output([&](unsigned output) { down += network_->waiting_at_output(output); });
+    network_->for_each_client([&](unsigned client) { up += network_->waiting_for_client(client); });
+    visitor.gauge("requests_waiting", down, kUnlimitedGauge, "requests to be sent to slices");
+    visitor.gauge("responses_waiting", up, kUnlimitedGauge, "responses to be sent to clients");
+    visitor.gauge("network", network_->held() - down - up, kUnlimitedGauge,
+                  "messages on their way through TPCs and GPCs");
+    visitor.gauge("maintenance", core_.maintenance_under_way(), kUnlimitedGauge,
+                  "maintenance requests to be answered by every slice");
+    return;
+  }
   visitor.gauge("requests_waiting", down, std::uint64_t{outputs_} * to_client_.size(),
                 "pairs of a client's first request and a slice it is for, to be sent");
   visitor.gauge("responses_waiting", up, outputs_ + to_client_.size(), "slices' first responses to be sent");
@@ -215,6 +343,15 @@ void Crossbar::explain(std::vector<Wait>& waits) const {
   up_.for_each_asked([&](unsigned client) {
     to_client_[client]->explain_room(waits, std::to_string(up_.asking(client)) + " answers");
   });
+  if (network_ != nullptr) {
+    network_->for_each_output([&](unsigned output) {
+      to_l2_[output]->explain_room(waits, std::to_string(network_->waiting_at_output(output)) + " requests");
+    });
+    network_->for_each_client([&](unsigned client) {
+      to_client_[client]->explain_room(waits,
+                                       std::to_string(network_->waiting_for_client(client)) + " answers");
+    });
+  }
   resting_.for_each_queue([&](unsigned slice, const auto& entries) {
     waits.push_back({name(),
                      "the turn of " + std::to_string(entries.size()) + " requests in a queue",
@@ -244,6 +381,21 @@ void Crossbar::in_flight(std::vector<InFlight>& rows) const {
           e.until == kNever ? "a hold to end" : "cycle " + std::to_string(e.until) + ", and its turn",
           std::vector<std::string>{});
   });
+  if (network_ != nullptr)
+    network_->for_each([&](const CrossbarNetwork::Entry& e, bool queued) {
+      if (!queued) {
+        const Cycle until = domain().cycle_of(e.due);
+        rows.emplace_back(*e.request, name(), name() + " network", "cycle " + std::to_string(until));
+      } else if (e.reply) {
+        const Out<ResponseMessage>& out = *to_client_[e.client];
+        rows.emplace_back(*e.request, name(), out.path(), out.room(),
+                          std::vector<std::string>{out.other_side()});
+      } else {
+        const Out<RequestMessage>& out = *to_l2_[e.port];
+        rows.emplace_back(*e.request, name(), out.path(), out.room(),
+                          std::vector<std::string>{out.other_side()});
+      }
+    });
   for (unsigned client = 0; client < finished_of_.size(); ++client)
     to_client_[client]->list_waiting(rows, finished_of_[client]);
 }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/crossbar/crossbar_core.h"
+#include "rtl_models/crossbar/crossbar_network.h"
 #include "rtl_models/crossbar/resting_requests.h"
 #include "rtl_models/sim/arbiter.h"
 #include "rtl_models/sim/arrivals.h"
@@ -13,8 +15,8 @@
 
 namespace warpline {
 
-/// What passed through a crossbar. At quiescence request_messages equals response_messages, and
-/// response_sectors equals read_sectors_requested.
+/// What passed through a crossbar. At quiescence request_messages equals response_messages, network_requests
+/// equals network_replies, and response_sectors equals read_sectors_requested.
 struct CrossbarCounters {
   std::uint64_t request_messages = 0;
   std::uint64_t response_messages = 0;
@@ -25,6 +27,9 @@ struct CrossbarCounters {
   std::uint64_t response_sectors = 0;
   std::uint64_t read_sectors_requested = 0;
   std::uint64_t conflicts = 0;
+  std::uint64_t network_requests = 0;
+  std::uint64_t network_replies = 0;
+  std::uint64_t network_waits = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -37,6 +42,9 @@ struct CrossbarCounters {
     f("response_sectors", response_sectors, "sectors", "of reads, carried to clients");
     f("read_sectors_requested", read_sectors_requested, "sectors", "asked for by reads sent to slices");
     f("conflicts", conflicts, "turns", "that a waiting message lost to another for the same output");
+    f("network_requests", network_requests, "requests", "of SMs, that came through TPCs and GPCs");
+    f("network_replies", network_replies, "responses", "to SMs, that went through GPCs and TPCs");
+    f("network_waits", network_waits, "messages", "that waited for a TPC, a GPC or a slice's way to an SM");
   }
 };
 
@@ -53,6 +61,11 @@ struct CrossbarCounters {
 /// Drawn turns (draw_turns) also have requests rest for a while that is drawn (RestingRequests). A
 /// maintenance request waits until its client has none there.
 ///
+/// Where there is a network (NetworkParameters), messages are taken from their ports as they come, while it
+/// has room for more of that client or slice, and pass it: so a message that waits holds up none to another
+/// output. Each output then sends them first come, first served. A maintenance request waits until none of
+/// its client is in the network, and its copies pass it by.
+///
 /// A maintenance request goes to every slice: it stays at the head of its client's queue until a
 /// copy has left by each output, possibly by several in one cycle, and is answered when all
 /// slices have answered. Copies come from the engine's pool and go back there.
@@ -60,9 +73,11 @@ struct CrossbarCounters {
 /// Owns `route` of the requests that pass. Latency: none of its own beyond its channels'.
 class Crossbar final : public Component, public LooseTarget {
  public:
-  /// Pre: clients and slices are 1 to 65536, with the switches, too.
+  /// `places`: of each client in the network; none: there is no network, whatever the parameters say. Pre:
+  /// clients and slices are 1 to 65536, with the switches, too.
   Crossbar(Engine& engine, std::string name, ClockDomain domain, const CrossbarParameters& parameters,
-           unsigned clients, unsigned slices, CrossbarWidths widths, unsigned switches = 0);
+           unsigned clients, unsigned slices, CrossbarWidths widths, unsigned switches = 0,
+           const std::vector<NetworkPlace>& places = {});
 
   [[nodiscard]] In<RequestMessage>& from_client(unsigned i) { return *from_client_[i]; }
   [[nodiscard]] Out<ResponseMessage>& to_client(unsigned i) { return *to_client_[i]; }
@@ -76,10 +91,15 @@ class Crossbar final : public Component, public LooseTarget {
   void restart() override {
     down_.restart();
     up_.restart();
+    if (network_ != nullptr) network_->restart();
   }
-  void archive(StateArchive& a) override { a(down_, up_, resting_, counters_); }
+  void archive(StateArchive& a) override {
+    a(down_, up_, resting_, counters_);
+    if (network_ != nullptr) a(*network_);
+  }
   [[nodiscard]] bool busy() const override {
-    return core_.maintenance_under_way() != 0 || finished_ != 0 || !resting_.empty();
+    return core_.maintenance_under_way() != 0 || finished_ != 0 || !resting_.empty() ||
+           (network_ != nullptr && network_->held() != 0);
   }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
@@ -98,6 +118,8 @@ class Crossbar final : public Component, public LooseTarget {
 
   [[nodiscard]] const CrossbarCore& core() const { return core_; }
   [[nodiscard]] const CrossbarCounters& counters() const { return counters_; }
+  /// Null: there is none.
+  [[nodiscard]] const CrossbarNetwork* network() const { return network_.get(); }
 
  private:
   /// Of a client whose head is a maintenance request.
@@ -105,7 +127,27 @@ class Crossbar final : public Component, public LooseTarget {
     unsigned left = 0;  ///< copies not yet sent
     std::uint16_t number = 0;
   };
+  /// Performs loosely timed what comes in by one port, where it matters by which.
+  struct Entrance final : LooseTarget {
+    Entrance(Crossbar& c, unsigned n) : crossbar(c), client(n) {}
+    void perform(Request& r, Cycle& at) override { crossbar.perform_from(client, r, at); }
+    Crossbar& crossbar;
+    unsigned client;
+  };
+  void perform_from(unsigned client, Request& r, Cycle& at);
+  [[nodiscard]] unsigned route_of(const Request& r) const;
   [[nodiscard]] Cycle advance_resting(Cycle now);
+  // With a network.
+  [[nodiscard]] Cycle tick_network(Cycle now);
+  [[nodiscard]] bool may_enter(unsigned client) const;
+  void enter_network(Cycle now, std::uint64_t edge, unsigned client);
+  void count_entry(unsigned client, bool waits) {
+    if (network_->inside(client)) ++counters_.network_requests;
+    counters_.network_waits += waits;
+  }
+  void reply_network(Cycle now, std::uint64_t edge, unsigned output);
+  void send_request(Cycle now, unsigned output);
+  void send_reply(Cycle now, unsigned client);
   void enter_request(Cycle now, unsigned client);
   void begin_maintenance(unsigned client) {
     copying_[client] = {slices_, core_.begin_maintenance(from_client_[client]->front().request)};
@@ -132,6 +174,10 @@ class Crossbar final : public Component, public LooseTarget {
   Arbiter down_;  ///< outputs: slices and switches; inputs: clients
   Arbiter up_;    ///< outputs: clients; inputs: those outputs, and last the finished maintenance requests
   RestingRequests resting_;
+  std::unique_ptr<CrossbarNetwork> network_;  ///< null: there is none
+  std::deque<Entrance> entrances_;            ///< of each client, where there is
+  PortSet entering_;                          ///< clients whose first request is to enter it
+  PortSet replying_;                          ///< outputs whose first response is
   std::vector<bool> postponed_;  ///< clients whose head is a maintenance request that waits for those
   std::vector<Copying> copying_;
   std::vector<RequestList> finished_of_;  ///< of each client: answered by all slices, not yet sent

@@ -5,7 +5,7 @@
 namespace warpline {
 
 CrossbarCore::CrossbarCore(const CrossbarParameters& parameters, unsigned slices, unsigned switches)
-    : slices_(slices), switches_(switches) {
+    : slices_(slices), shift_(parameters.slice_shift), switches_(switches) {
   WARPLINE_EXPECT(parameters.hash_masks.size() <= 16, "crossbar parameters are checked before they are used");
   for (unsigned shift = 0; shift < 64; shift += 8) {
     Byte byte;

@@ -19,9 +19,9 @@ class CrossbarCore {
   /// `switches`: between GPUs, that it has a way to. Pre: slices > 0, at most 16 masks.
   CrossbarCore(const CrossbarParameters& parameters, unsigned slices, unsigned switches = 0);
 
-  /// The slice of the line at `line`: (line number XOR hash) mod slices, with the aperture bits
-  /// part of the line number. All of a peer's lines have slice 0, so that what one SM asks of its registers
-  /// gets there in order (`.mmio`).
+  /// The slice of the line at `line`: (line number / 2^slice_shift XOR hash) mod slices, with the aperture
+  /// bits part of the line number. All of a peer's lines have slice 0, so that what one SM asks of its
+  /// registers gets there in order (`.mmio`).
   [[nodiscard]] unsigned slice_of(PhysicalAddress line) const {
     return aperture_of(line) == Aperture::peer ? 0 : hashed(line);
   }
@@ -55,7 +55,7 @@ class CrossbarCore {
     const std::uint64_t number = line_number(line);
     std::uint64_t hash = 0;
     for (const Byte& byte : bytes_) hash ^= byte.parities[(number >> byte.shift) & 0xFFU];
-    return static_cast<unsigned>(slices_.remainder(number ^ hash));
+    return static_cast<unsigned>(slices_.remainder(number >> shift_ ^ hash));
   }
   /// What one byte of a line number contributes to the hash; parity is linear in the bits.
   struct Byte {
@@ -67,6 +67,7 @@ class CrossbarCore {
     unsigned awaited = 0;
   };
   Divider slices_;
+  unsigned shift_;
   unsigned switches_;
   std::vector<Byte> bytes_;  ///< those that a mask covers
   std::vector<Maintenance> maintenance_;

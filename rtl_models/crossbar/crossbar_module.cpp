@@ -48,10 +48,11 @@ bool CrossbarModule::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::
 
 CrossbarModule::CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine,
                                const ClockDomain& clock, const CrossbarParameters& parameters,
-                               unsigned clients, unsigned slices, CrossbarWidths widths, bool with_data)
+                               unsigned clients, unsigned slices, CrossbarWidths widths, bool with_data,
+                               const std::vector<NetworkPlace>& places)
     : CrossbarModule(name, engine,
                      std::make_shared<Crossbar>(process_of(engine).engine(), std::string(name), clock,
-                                                parameters, clients, slices, widths),
+                                                parameters, clients, slices, widths, 0U, places),
                      clients, slices, with_data) {}
 
 }  // namespace warpline

@@ -21,10 +21,11 @@ class Crossbar;
 /// it.
 class WARPLINE_PUBLIC CrossbarModule final : public BlockModule {
  public:
-  /// A crossbar of its own. The engine outlives it. Pre: the parameters have no problems.
+  /// A crossbar of its own. The engine outlives it. `places`: of each client in the network; none: there is
+  /// no network. Pre: the parameters have no problems.
   CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, const ClockDomain& clock,
                  const CrossbarParameters& parameters, unsigned clients, unsigned slices,
-                 CrossbarWidths widths, bool with_data);
+                 CrossbarWidths widths, bool with_data, const std::vector<NetworkPlace>& places = {});
   /// Around a crossbar of a netlist with that many ports, `switches` of them to switches between GPUs.
   CrossbarModule(const sc_core::sc_module_name& name, EngineModule& engine, Held<Crossbar> crossbar,
                  unsigned clients, unsigned slices, bool with_data, unsigned switches = 0);

@@ -17,9 +17,28 @@ bool is_direct(const Request& r) {
 
 }  // namespace
 
+std::vector<L2Core::HashByte> L2Core::hash_bytes(const L2Parameters& parameters, unsigned slices) {
+  std::vector<HashByte> bytes;
+  if ((slices & (slices - 1)) == 0) return bytes;
+  for (unsigned shift = 0; shift < 64; shift += 8) {
+    HashByte byte;
+    byte.shift = shift;
+    bool covered = false;
+    for (std::size_t i = 0; i < parameters.hash_masks.size(); ++i) {
+      const std::uint64_t mask = parameters.hash_masks[i] >> shift & 0xFFU;
+      covered = covered || mask != 0;
+      for (unsigned value = 0; value < 256; ++value)
+        byte.parities[value] |= static_cast<std::uint16_t>(__builtin_parityll(mask & value) << i);
+    }
+    if (covered) bytes.push_back(byte);
+  }
+  return bytes;
+}
+
 void L2Core::clear() {
   WARPLINE_EXPECT(misses_.in_use() == 0, "a cache is cleared at rest");
   tags_.clear();
+  if (near_ != nullptr) near_->clear();
   if (sysmem_lines_ == 0) return;
   for (auto& copy : copies_) copy.reset();
   sysmem_lines_ = 0;
@@ -41,13 +60,14 @@ void L2Core::put(const Request& r) {
 }
 
 void L2Core::leave(PhysicalAddress line) {
+  if (near_ != nullptr) drop_copies(line);
   const std::uint64_t number = line_number(line);
   std::uint32_t index = tags_.find(number, key(number));
   if (index == TagArray::kAbsent) {
     index = tags_.victim(key(number));
     if (tags_.present(index)) {
       if (tags_.state(index).has_dirty || tags_.state(index).sysmem) return;
-      ++counters_.evictions;
+      counters_.evictions += NearCopies::is_twin(tags_.number(index)) ? 0 : 1;
     }
     tags_.install(index, number, EvictionClass::normal);
   } else {
@@ -119,16 +139,21 @@ std::uint32_t L2Core::line_for(std::uint64_t number, PhysicalAddress line, Evict
   return new_line(number, line, priority, sink);
 }
 
-std::uint32_t L2Core::new_line(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
-                               WriteBackSink& sink) {
-  const std::uint64_t set_key = key(number);
-  const EvictionClass eviction = tags_.admit(set_key, priority);
+std::uint32_t L2Core::make_room(std::uint64_t set_key, WriteBackSink& sink) {
   const std::uint32_t index = tags_.victim(set_key);
-  if (tags_.present(index)) {
+  if (tags_.present(index) && !NearCopies::is_twin(tags_.number(index))) {
     ++counters_.evictions;
     clean(index, sink);
     if (tags_.state(index).sysmem) drop_sysmem(index);
   }
+  return index;
+}
+
+std::uint32_t L2Core::new_line(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
+                               WriteBackSink& sink) {
+  const std::uint64_t set_key = key(number);
+  const EvictionClass eviction = tags_.admit(set_key, priority);
+  const std::uint32_t index = make_room(set_key, sink);
   LineState& state = tags_.install(index, number, eviction);
   state.sysmem = aperture_of(line) != Aperture::vidmem;
   if (state.sysmem) ++sysmem_lines_;
@@ -202,11 +227,79 @@ L2Outcome L2Core::write_dram(Request& r, WriteBackSink& sink) {
   return {};
 }
 
+void L2Core::drop_copies(PhysicalAddress line) {
+  const std::uint64_t number = line_number(line);
+  counters_.copies_dropped += near_->drop(number, key(number));
+}
+
+bool L2Core::copy_twin(std::uint64_t number, EvictionPriority priority, WriteBackSink& sink) {
+  const std::uint64_t twin = NearCopies::twin_of(number), set_key = near_->twin_key(key(number));
+  if (const std::uint32_t found = tags_.find(twin, set_key); found != TagArray::kAbsent) {
+    tags_.use(found, priority);
+    return true;
+  }
+  const EvictionClass eviction = tags_.admit(set_key, priority);
+  tags_.install(make_room(set_key, sink), twin, eviction);
+  return false;
+}
+
+L2Outcome L2Core::access_partitions(Request& r, WriteBackSink& sink) {
+  const bool by_sm = made_by_sm(r.id) && r.gpu == place_.gpu, reads = r.command == Command::read;
+  const bool far = by_sm && is_far(r.sm);
+  const std::uint64_t number = line_number(r.line), set_key = key(number);
+  r.far = far && r.sectors != 0;
+  if (r.far && reads && !r.exact) {
+    const SectorMask copied = near_->copied(number, set_key);
+    if (((r.sectors | r.prefetch) & ~copied & kAllSectors) == 0) {
+      count_look_up(r, r.sectors);
+      counters_.near_copy_sectors += sector_count(r.sectors);
+      near_->use(number, set_key, r.l2_priority);
+      near_->access_twin(number, set_key, r.l2_priority);
+      counters_.copies_evicted += near_->take_evicted();
+      perform_in_vidmem(r);
+      r.far = false;
+      return {};
+    }
+  }
+  const L2Outcome out = access_home(r, sink);
+  if (out.kind == L2Outcome::Kind::stall) return out;
+  if (!reads) {
+    // A write by an SM near the copy changes it as well; all others leave it behind, as atomics do.
+    if (!far || r.command != Command::write) drop_copies(r.line);
+    if (r.far) counters_.far_write_sectors += sector_count(r.sectors);
+  }
+  if (by_sm && !r.exact && r.sectors != 0) {
+    if (far || !reads || !copy_twin(number, r.l2_priority, sink))
+      near_->access_twin(number, set_key, r.l2_priority);
+    counters_.copies_evicted += near_->take_evicted();
+  }
+  return out;
+}
+
+NearCopies::Transfer L2Core::send_far(Request& r) {
+  NearCopies::Transfer t{r.sectors, MissTable::kNone};
+  if (r.command != Command::read || r.status != Status::ok) return t;
+  if (!r.exact) t = near_->send(r);
+  counters_.far_read_sectors += sector_count(t.sectors);
+  counters_.far_merged_sectors += sector_count(r.sectors) - sector_count(t.sectors);
+  return t;
+}
+
+void L2Core::arrive(const NearCopies::Transfer& transfer, RequestList& served) {
+  near_->arrive(transfer, key(near_->number_of(transfer.entry)), served);
+  counters_.copies_evicted += near_->take_evicted();
+}
+
 L2Outcome L2Core::access_vidmem(Request& r, WriteBackSink& sink) {
   if (!lies_in_vidmem(r.line)) {
     r.status = Status::address_error;
+    r.far = false;
     return {};
   }
+  return near_ == nullptr ? access_home(r, sink) : access_partitions(r, sink);
+}
+
+L2Outcome L2Core::access_home(Request& r, WriteBackSink& sink) {
   if (r.exact) return r.command == Command::read ? read_dram(r, sink) : write_dram(r, sink);
   // Has the host's processor prefetch the bytes, and the line states that a miss will read, while the tags
   // are looked up.
@@ -343,6 +436,7 @@ void L2Core::apply_priority(const Request& r) {
 }
 
 void L2Core::discard(const Request& r) {
+  if (near_ != nullptr && aperture_of(r.line) == Aperture::vidmem) drop_copies(r.line);
   const std::uint64_t number = line_number(r.line);
   const std::uint32_t found = tags_.find(number, key(number));
   if (found != TagArray::kAbsent && tags_.state(found).has_dirty) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "rtl_models/cache/miss_table.h"
 #include "rtl_models/cache/tag_array.h"
 #include "rtl_models/l2/l2_parameters.h"
+#include "rtl_models/l2/near_copies.h"
+#include "rtl_models/sim/cluster_address.h"
 #include "rtl_models/sim/memory_image.h"
 #include "rtl_models/sim/request.h"
 
@@ -22,6 +25,8 @@ struct L2Counters {
   std::uint64_t sysmem_fetched_sectors = 0, sysmem_writebacks = 0, sysmem_discards = 0, dead_fills = 0;
   std::uint64_t atomic_operations = 0;
   std::uint64_t dropped_prefetches = 0, discarded_lines = 0, copied_lines = 0;
+  std::uint64_t near_copy_sectors = 0, far_read_sectors = 0, far_merged_sectors = 0, far_write_sectors = 0;
+  std::uint64_t copies_dropped = 0, copies_evicted = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -49,6 +54,15 @@ struct L2Counters {
     f("sysmem_discards", sysmem_discards, "lines", "system-memory copies discarded");
     f("dead_fills", dead_fills, "fills", "fills that a discard or an error kept from installing");
     f("atomic_operations", atomic_operations, "operations", "scalar operations of the atomics unit");
+    f("near_copy_sectors", near_copy_sectors, "sectors",
+      "of sector_hits, those that SMs of the other partition found in copies near them");
+    f("far_read_sectors", far_read_sectors, "sectors", "sent to the other partition for reads of its SMs");
+    f("far_merged_sectors", far_merged_sectors, "sectors",
+      "read by its SMs that were on their way there already");
+    f("far_write_sectors", far_write_sectors, "sectors",
+      "written, or changed by atomics, by SMs of the other partition");
+    f("copies_dropped", copies_dropped, "lines", "copies in the other partition that a write took away");
+    f("copies_evicted", copies_evicted, "lines", "copies there that made room");
   }
 };
 
@@ -113,8 +127,9 @@ class MemoryBehind {
 /// is read from the memory first. Exact accesses of video memory (`.mmio`) go through to the memory behind:
 /// neither is looked up, nor leaves anything here. System-memory lines are
 /// copies, and accesses to one with a fetch under way wait for it in order (R7). All other addresses are
-/// passed on, and never cached. A write to a copy is answered when the copy has it. An address beyond the end
-/// of system memory is found out only when the copy is written back: the link counts the error.
+/// passed on, and never cached. Of two partitions, SMs of the other one read video memory from copies near
+/// them (NearCopies). A write to a copy is answered when the copy has it. An address beyond the end of system
+/// memory is found out only when the copy is written back: the link counts the error.
 class L2Core {
  public:
   /// `vidmem` is the backing store; null in a tags-only run. `key_divisor`: consecutive lines of one slice
@@ -124,7 +139,27 @@ class L2Core {
         misses_(parameters.miss_registers),
         vidmem_(vidmem),
         poison_discarded_(parameters.poison_discarded),
-        key_divisor_(key_divisor) {}
+        key_divisor_(key_divisor),
+        slice_shift_(parameters.slice_shift),
+        hash_(hash_bytes(parameters, key_divisor)) {
+    if (parameters.partitions.count == 2) near_ = std::make_unique<NearCopies>(parameters);
+  }
+
+  /// Which slice of which GPU it is of; number 0 of GPU 0 unless told. It tells which SMs are near.
+  struct Place {
+    unsigned gpu = 0, slice = 0;
+    GpcShape shape;
+  };
+  void set_place(const Place& place, const L2Parameters& parameters) {
+    place_ = place;
+    partition_ = place.slice >= parameters.slices - parameters.slices / 2 ? 1 : 0;
+  }
+  /// Whether an SM of this GPU is in the other partition. Without partitions, none is.
+  [[nodiscard]] bool is_far(unsigned sm) const {
+    if (near_ == nullptr) return false;
+    const unsigned tpc = sm / place_.shape.sms_per_tpc;
+    return (place_.shape.gpcs > 1 ? tpc % place_.shape.gpcs : tpc) % 2 != partition_;
+  }
 
   /// Performs or passes on a read, write, atomic or reduction.
   L2Outcome access(Request& r, WriteBackSink& sink);
@@ -136,6 +171,10 @@ class L2Core {
   /// atomic has been performed all the same). Served requests go to `served`; those that must be looked at
   /// again to `again`, in order, and before any that earlier calls left there.
   void fill(const Request& fetched, RequestList& served, RequestList& again, WriteBackSink& sink);
+  /// `r`, which is answered here and goes to the other partition (Request::far): what of it is to be sent
+  /// there. What has an entry waits until arrive() serves it; what has none is answered with what is sent.
+  NearCopies::Transfer send_far(Request& r);
+  void arrive(const NearCopies::Transfer& transfer, RequestList& served);
   /// Writes back all dirty system-memory bytes; with `discard` drops the copies and kills their fills (R7).
   void maintain_sysmem(bool discard, WriteBackSink& sink);
 
@@ -152,6 +191,7 @@ class L2Core {
   void archive(Archive& a) {
     // Pre: no fetch is under way.
     a(tags_, misses_, sysmem_lines_, regions_, counters_);
+    if (near_ != nullptr) a(*near_);
     std::uint64_t count = 0;
     for (const auto& copy : copies_) count += copy != nullptr;
     a(count);
@@ -183,12 +223,30 @@ class L2Core {
   [[nodiscard]] const std::vector<RegionCounters>& regions() const { return regions_; }
   [[nodiscard]] const L2Counters& counters() const { return counters_; }
   [[nodiscard]] const MissTable& misses() const { return misses_; }
+  /// Null without partitions.
+  [[nodiscard]] const NearCopies* near() const { return near_.get(); }
 
  private:
   struct Copy {
     std::array<std::uint8_t, kLineBytes> bytes;
   };
-  [[nodiscard]] std::uint64_t key(std::uint64_t number) const { return key_divisor_.quotient(number); }
+  /// What picks the set of a line. Of slices whose number is no power of two, consecutive lines have all sets
+  /// alike only if their number is divided as it is hashed.
+  [[nodiscard]] std::uint64_t key(std::uint64_t number) const {
+    const std::uint64_t above = number >> slice_shift_, below = number & ((std::uint64_t{1} << slice_shift_) - 1);
+    return key_divisor_.quotient(hash_.empty() ? above : above ^ hash_of(number)) << slice_shift_ | below;
+  }
+  /// What one byte of a line number contributes to the hash; parity is linear in the bits.
+  struct HashByte {
+    unsigned shift = 0;
+    std::array<std::uint16_t, 256> parities{};
+  };
+  static std::vector<HashByte> hash_bytes(const L2Parameters& parameters, unsigned slices);
+  [[nodiscard]] std::uint64_t hash_of(std::uint64_t number) const {
+    std::uint64_t hash = 0;
+    for (const HashByte& byte : hash_) hash ^= byte.parities[(number >> byte.shift) & 0xFFU];
+    return hash;
+  }
   /// Brings the backing store up to date where sectors are to be fetched: not what is dirty here, nor what
   /// was brought when its fetch was sent.
   void refresh(PhysicalAddress line, std::uint32_t index, SectorMask sectors);
@@ -205,6 +263,13 @@ class L2Core {
     return vidmem_ == nullptr || offset_in_aperture(line) + kLineBytes <= vidmem_->size();
   }
   L2Outcome access_vidmem(Request& r, WriteBackSink& sink);
+  L2Outcome access_home(Request& r, WriteBackSink& sink);
+  /// Of two partitions: serves a read from a copy near its SM, or has it go to the line's home. What it and
+  /// the same access of the line's twin do to the room of both partitions is done.
+  L2Outcome access_partitions(Request& r, WriteBackSink& sink);
+  /// Has a copy of the line's twin here, which an SM near this slice reads. Returns whether it was here.
+  bool copy_twin(std::uint64_t number, EvictionPriority priority, WriteBackSink& sink);
+  void drop_copies(PhysicalAddress line);
   /// Performs an exact read of video memory, which must be no cache's: what is dirty of its line goes to the
   /// memory before it, and nothing of what it fetches stays.
   L2Outcome read_dram(Request& r, WriteBackSink& sink);
@@ -219,6 +284,8 @@ class L2Core {
   /// Installs a line that is absent, and returns its index.
   std::uint32_t new_line(std::uint64_t number, PhysicalAddress line, EvictionPriority priority,
                          WriteBackSink& sink);
+  /// Empties the place where a further line of the set will lie.
+  std::uint32_t make_room(std::uint64_t set_key, WriteBackSink& sink);
   void clean(std::uint32_t index, WriteBackSink& sink);
   void drop_sysmem(std::uint32_t index) {
     --sysmem_lines_;
@@ -239,6 +306,11 @@ class L2Core {
   MemoryBehind* memory_ = nullptr;  ///< null: it keeps no bytes but those
   bool poison_discarded_;
   Divider key_divisor_;
+  unsigned slice_shift_;
+  std::vector<HashByte> hash_;        ///< those that a mask covers; none where it makes no difference
+  std::unique_ptr<NearCopies> near_;  ///< null without partitions
+  Place place_;
+  unsigned partition_ = 0;                     ///< that this slice is in
   std::vector<std::unique_ptr<Copy>> copies_;  ///< bytes of system-memory lines, by line index
   std::uint64_t sysmem_lines_ = 0;
   std::vector<RegionCounters> regions_ = std::vector<RegionCounters>(1);

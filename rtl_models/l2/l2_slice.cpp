@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rtl_models/l2/atomics_time.h"
 #include "rtl_models/l2/l2_mutations.h"
 #include "rtl_models/sim/gauge_visitor.h"
 
@@ -11,6 +12,8 @@ L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2P
                  MemoryImage* vidmem, unsigned dram_ports)
     : Component(engine, std::move(name), domain),
       core_(parameters, parameters.slices, vidmem),
+      parameters_(parameters),
+      answers_late_(parameters.partitions.count > 1 || parameters.atomics.takes_time()),
       slices_(parameters.slices),
       dram_out_(dram_ports) {
   for (unsigned i = 0; i < dram_ports; ++i) {
@@ -103,7 +106,7 @@ bool L2Slice::follow(Request& r, const L2Outcome& out) {
   switch (out.kind) {
     case L2Outcome::Kind::done:
       if (observer_ != nullptr && r.command == Command::write) observer_->performed(r);
-      served_.push(&r);
+      answer(&r);
       return true;
     case L2Outcome::Kind::wait: return true;
     case L2Outcome::Kind::pass_on:
@@ -128,7 +131,7 @@ void L2Slice::handle_response(Request& r) {
   if (r.command == Command::read && r.sectors != 0) {
     RequestList served, again;
     core_.fill(r, served, again, *this);
-    while (!served.empty()) served_.push(served.pop());
+    while (!served.empty()) answer(served.pop());
     // They were looked at before whatever still waits to be, possibly of the same line (R5).
     again_.push_front(again);
   } else if (aperture_of(r.line) != Aperture::vidmem) {
@@ -136,6 +139,100 @@ void L2Slice::handle_response(Request& r) {
     while (!maintained_.empty()) served_.push(maintained_.pop());
   }
   engine().pool().release(&r);
+}
+
+namespace {
+
+bool is_atomic(const Request& r) {
+  return (r.command == Command::atomic || r.command == Command::reduce) &&
+         aperture_of(r.line) == Aperture::vidmem && r.status == Status::ok;
+}
+/// What it takes of the way to the line's home, bytes.
+std::uint64_t bytes_to_home(const Request& r) {
+  return is_atomic(r) ? std::uint64_t{r.atomics->count} * r.atomics->lane_bytes()
+                      : std::uint64_t{kSectorBytes} * sector_count(r.sectors);
+}
+
+}  // namespace
+
+/// Answers a request that has been performed, when its time has come.
+void L2Slice::answer_late(Request* r) {
+  if (loose_) return answer_loosely(r);
+  if (is_atomic(*r) && parameters_.atomics.takes_time()) {
+    atomics_free_ =
+        std::max(atomics_free_, edge_ * kAtomicParts) + atomics_time(*r->atomics, parameters_.atomics);
+    const std::uint64_t done = (atomics_free_ + kAtomicParts - 1) / kAtomicParts;
+    atomics_.push_back({domain().cycle_of(done + parameters_.atomics.latency), r, {}});
+  } else if (r->far) {
+    send_far(r);
+  } else {
+    served_.push(r);
+  }
+}
+
+void L2Slice::send_far(Request* r) {
+  const L2PartitionParameters& partitions = parameters_.partitions;
+  const auto due = [&](std::uint64_t sent) { return domain().cycle_of(sent + partitions.far_latency); };
+  const NearCopies::Transfer transfer = core_.send_far(*r);
+  if (r->command != Command::read) {
+    const std::uint64_t sent = from_far_.send(edge_, bytes_to_home(*r), partitions.link_bytes_per_cycle);
+    far_writes_.push_back({due(sent), r, {}});
+  } else if (transfer.sectors != 0) {
+    const std::uint64_t sent = to_far_.send(
+        edge_, std::uint64_t{kSectorBytes} * sector_count(transfer.sectors), partitions.link_bytes_per_cycle);
+    far_reads_.push_back({due(sent), transfer.entry == MissTable::kNone ? r : nullptr, transfer});
+  }
+}
+
+void L2Slice::arrive_far(const NearCopies::Transfer& transfer) {
+  RequestList served;
+  core_.arrive(transfer, served);
+  while (!served.empty()) {
+    served.front()->far = false;
+    served_.push(served.pop());
+  }
+}
+
+/// Answers what is due. Returns whether anything was.
+bool L2Slice::release_late(Cycle now) {
+  bool moved = false;
+  const auto release = [&](std::deque<Late>& late, auto&& next) {
+    for (; !late.empty() && late.front().due <= now; late.pop_front(), moved = true) next(late.front());
+  };
+  const auto serve = [this](Request* r) {
+    r->far = false;
+    served_.push(r);
+  };
+  release(far_reads_,
+          [&](const Late& l) { l.request == nullptr ? arrive_far(l.transfer) : serve(l.request); });
+  release(far_writes_, [&](const Late& l) { serve(l.request); });
+  release(atomics_, [&](const Late& l) { l.request->far ? send_far(l.request) : served_.push(l.request); });
+  return moved;
+}
+
+/// Loosely timed, what comes late is answered at once, and settle_answers() adds up its time.
+void L2Slice::answer_loosely(Request* r) {
+  if (!r->far || r->command != Command::read) return served_.push(r);
+  const NearCopies::Transfer transfer = core_.send_far(*r);
+  if (transfer.entry == MissTable::kNone) return served_.push(r);
+  RequestList served;
+  core_.arrive(transfer, served);
+  while (!served.empty()) served_.push(served.pop());
+}
+
+/// Loosely timed: marks all that is served in cycle `at` as answered, each in its time.
+void L2Slice::settle_answers(Cycle at) {
+  if (!answers_late_) return settle(served_, at);
+  while (!served_.empty()) {
+    Request* r = served_.pop();
+    std::uint64_t edges = r->far ? parameters_.partitions.far_latency : 0;
+    if (is_atomic(*r) && parameters_.atomics.takes_time())
+      edges += parameters_.atomics.latency +
+               (atomics_time(*r->atomics, parameters_.atomics) + kAtomicParts - 1) / kAtomicParts;
+    r->far = false;
+    r->settled = true;
+    r->settled_at = edges == 0 ? at : domain().cycle_of(domain().edge_at_or_after(at) + edges);
+  }
 }
 
 /// Loosely timed: performs what is queued for the memories, sent in cycle `sent`, until nothing is. Returns
@@ -149,7 +246,7 @@ Cycle L2Slice::perform_outgoing(Cycle sent) {
     done = std::max(done, back);
     handle_response(*q);
     // Maintenance waits for the last of all writes.
-    settle(served_, writes ? done : back);
+    settle_answers(writes ? done : back);
     engine().wake_waiters();
   };
   while (out_count_ != 0) {
@@ -162,9 +259,10 @@ Cycle L2Slice::perform_outgoing(Cycle sent) {
 
 void L2Slice::perform(Request& r, Cycle& at) {
   r.settled = false;
+  loose_ = true;
   while (!accept_new(r)) at = std::max(at, engine().wait_below());
   Cycle sent = at;
-  settle(served_, sent);
+  settle_answers(sent);
   for (;;) {
     sent = perform_outgoing(sent);
     if (again_.empty()) break;
@@ -173,7 +271,7 @@ void L2Slice::perform(Request& r, Cycle& at) {
       again_.push_front(again);  // the access that holds the miss registers takes it up when done
       break;
     }
-    settle(served_, sent);
+    settle_answers(sent);
     engine().wake_waiters();
   }
   at = wait_until_settled(r, at, engine());
@@ -181,6 +279,11 @@ void L2Slice::perform(Request& r, Cycle& at) {
 
 Cycle L2Slice::tick(Cycle now) {
   bool moved = false;
+  if (answers_late_) {
+    loose_ = false;
+    edge_ = domain().edge_at_or_after(now);
+    moved = release_late(now);
+  }
   bool waiting = false, fill_waits = false;
   for (In<ResponseMessage>& port : from_dram) {
     if (served_.size() < kFillLimit && port.ready(now)) {
@@ -222,7 +325,15 @@ Cycle L2Slice::tick(Cycle now) {
   }
   waiting = waiting || !served_.empty() || out_count_ != 0 || !again_.empty() || from_crossbar.ready(now) ||
             from_pcie.ready(now);
-  return moved && waiting ? domain().after(now, 1) : kNever;
+  const Cycle next = moved && waiting ? domain().after(now, 1) : kNever;
+  return answers_late_ ? std::min(next, next_due()) : next;
+}
+
+Cycle L2Slice::next_due() const {
+  Cycle next = kNever;
+  for (const std::deque<Late>* late : {&atomics_, &far_reads_, &far_writes_})
+    if (!late->empty()) next = std::min(next, late->front().due);
+  return next;
 }
 
 void L2Slice::visit_gauges(GaugeVisitor& visitor) const {
@@ -231,6 +342,9 @@ void L2Slice::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("answers", served_.size(), kUnlimitedGauge, "responses that wait for to_crossbar");
   visitor.gauge("write_backs", sysmem_writes_.outstanding(), kUnlimitedGauge,
                 "of system memory, and flushes, that the link has not answered");
+  visitor.gauge("atomics", atomics_.size(), kUnlimitedGauge, "requests that the atomics unit has to do with");
+  visitor.gauge("far", far_reads_.size() + far_writes_.size(), kUnlimitedGauge,
+                "transfers and answers on their way to the other partition");
 }
 
 void L2Slice::explain(std::vector<Wait>& waits) const {
@@ -255,6 +369,18 @@ void L2Slice::in_flight(std::vector<InFlight>& rows) const {
   to_pcie.list_waiting(rows, pcie_out_.list());
   to_crossbar.list_waiting(rows, served_.list());
   list_all(rows, again_, name(), name() + " waiting line", "its turn after the fill of its line", {});
+  const auto list_late = [&](const std::deque<Late>& late, const char* why) {
+    for (const Late& l : late)
+      if (l.request != nullptr)
+        rows.emplace_back(*l.request, name(), name(), why, std::vector<std::string>{}, Awaited{});
+  };
+  list_late(atomics_, "the atomics unit");
+  list_late(far_reads_, "the way to the other partition");
+  list_late(far_writes_, "the way to the other partition");
+  if (const NearCopies* near = core_.near(); near != nullptr)
+    near->transfers().for_each([&](unsigned, const MissTable::Entry& e) {
+      list_all(rows, e.waiters, name(), name(), "the way to the other partition", {});
+    });
   sysmem_writes_.for_each_drain([&](const Request& r) {
     rows.emplace_back(r, name(), name() + " drain",
                       "the write-backs and flushes before it to be answered by the link",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -23,6 +24,10 @@ namespace warpline {
 /// writes them back is answered when all posted writes sent over the link before it have arrived. For that
 /// the slice sends a read of no byte behind them, to each destination that was written (WrittenDestinations),
 /// and waits for the answers (R11).
+///
+/// An atomic is performed when it is looked up, and answered when the atomics unit is done with it. Of two
+/// partitions, what SMs of the other one ask for is answered later by the way there and back, and takes turns
+/// on it by its bytes.
 class L2Slice final : public Component, public LooseTarget, private WriteBackSink {
  public:
   /// `dram_ports`: DRAM channels that this slice uses; its lines spread over them.
@@ -41,14 +46,20 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void restart() override {
     core_.clear();
     written_.clear();
+    forget_times();
   }
-  void archive(StateArchive& a) override { a(core_, written_); }
+  void archive(StateArchive& a) override {
+    a(core_, written_);
+    if (!a.saves()) forget_times();
+  }
   [[nodiscard]] bool busy() const override {
-    return !served_.empty() || out_count_ != 0 || !again_.empty() || core_.misses().in_use() != 0 ||
-           !sysmem_writes_.idle();
+    return late() != 0 || !served_.empty() || out_count_ != 0 || !again_.empty() ||
+           core_.misses().in_use() != 0 || !sysmem_writes_.idle();
   }
   void explain(std::vector<Wait>& waits) const override;
   void visit_gauges(GaugeVisitor& visitor) const override;
+  /// Which slice it is: see L2Core::set_place.
+  void set_place(const L2Core::Place& place) { core_.set_place(place, parameters_); }
   /// Tells `observer` of the crossbar's requests from now on; null: nobody. It outlives its use.
   void observe(CoherenceObserver* observer) { observer_ = observer; }
   void in_flight(std::vector<InFlight>& rows) const override;
@@ -83,6 +94,23 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void pass_on(Request* r);
   void note_posted(const Request& r);
   void handle_response(Request& r);
+  void answer(Request* r) {
+    if (!answers_late_) return served_.push(r);
+    answer_late(r);
+  }
+  void answer_late(Request* r);
+  void answer_loosely(Request* r);
+  void send_far(Request* r);
+  void arrive_far(const NearCopies::Transfer& transfer);
+  bool release_late(Cycle now);
+  /// Time may begin anew. Pre: nothing is answered late.
+  void forget_times() {
+    atomics_free_ = 0;
+    to_far_ = from_far_ = {};
+  }
+  void settle_answers(Cycle at);
+  [[nodiscard]] Cycle next_due() const;
+  [[nodiscard]] std::size_t late() const { return atomics_.size() + far_reads_.size() + far_writes_.size(); }
   void fetch(const Request& r, const L2Outcome& out);
   void queue(RequestQueue& out, Request* r) {
     out.push(r);
@@ -107,7 +135,30 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait
   static constexpr unsigned kServedLimit = 8;     ///< answers held before requests wait
   static constexpr unsigned kOutgoingLimit = 16;  ///< requests to the memories held before input waits
+  /// What is answered in a later cycle.
+  struct Late {
+    Cycle due = 0;
+    Request* request = nullptr;  ///< null: those who wait for the transfer
+    NearCopies::Transfer transfer;
+  };
+  /// One way of the link between the partitions.
+  struct FarWay {
+    std::uint64_t sent = 0;  ///< bytes that it had sent, would it never have been idle, when it is free
+    /// `count` bytes are sent from `edge` on: the edge by which they are.
+    std::uint64_t send(std::uint64_t edge, std::uint64_t count, unsigned bytes_per_cycle) {
+      if (bytes_per_cycle == 0) return edge;
+      sent = std::max(sent, edge * bytes_per_cycle) + count;
+      return (sent + bytes_per_cycle - 1) / bytes_per_cycle;
+    }
+  };
   L2Core core_;
+  L2Parameters parameters_;
+  bool answers_late_;                                  ///< some requests are
+  bool loose_ = false;                                 ///< a request is performed loosely timed
+  std::uint64_t edge_ = 0;                             ///< the number of the edge of the tick under way
+  std::deque<Late> atomics_, far_reads_, far_writes_;  ///< each in the order of their cycles
+  std::uint64_t atomics_free_ = 0;  ///< when the atomics unit is, in kAtomicParts of an edge
+  FarWay to_far_, from_far_;
   unsigned slices_;
   CoherenceObserver* observer_ = nullptr;
   std::vector<RequestQueue> dram_out_;

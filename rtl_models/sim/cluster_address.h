@@ -70,6 +70,7 @@ struct ClusterAddress {
 struct GpcShape {
   unsigned gpcs = 1;
   unsigned sms_per_tpc = 1;
+  [[nodiscard]] constexpr unsigned tpc_of(unsigned sm) const { return sm / sms_per_tpc; }
   [[nodiscard]] constexpr unsigned gpc_of(unsigned sm) const { return sm / sms_per_tpc % gpcs; }
 };
 

@@ -98,6 +98,7 @@ struct WARPLINE_PUBLIC RequestHead {
   LineControl control = LineControl::none;  ///< of a control request; meaningless otherwise
   std::uint8_t gpu : 4;                     ///< the requester's, with `sm` and `warp`
   Reader reader : 2;                        ///< of a read: what it is for
+  bool far : 1;  ///< owned by the L2 slice that holds it: its answer goes to another partition
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
   std::uint16_t token = 0;   ///< the sender's own; comes back as it was
@@ -115,7 +116,8 @@ struct WARPLINE_PUBLIC RequestHead {
         captured(false),
         status(Status::ok),
         gpu(0),
-        reader(Reader::load) {}
+        reader(Reader::load),
+        far(false) {}
   void made_by(SmNumber who, std::uint64_t n) {
     id = id_of_sm(who, n);
     gpu = static_cast<std::uint8_t>(who.gpu) & 15U;
@@ -144,12 +146,16 @@ struct WARPLINE_PUBLIC RequestMessage {
   /// Beats on a bus of `width` bytes: one for a command without data, else as many as the data of
   /// the touched sectors (a write) or operands (an atomic) fills.
   [[nodiscard]] unsigned beats(unsigned width) const;
+  /// Bytes of data that it carries, of whole sectors: what beats() counts, 0 for a command without.
+  [[nodiscard]] unsigned data_bytes() const;
 };
 /// The same request on its way back.
 struct WARPLINE_PUBLIC ResponseMessage {
   Request* request = nullptr;
   /// Beats: as many as the sectors of a read or the old values of an atomic fill, one otherwise.
   [[nodiscard]] unsigned beats(unsigned width) const;
+  /// Likewise.
+  [[nodiscard]] unsigned data_bytes() const;
 };
 
 inline unsigned beats_for(unsigned bytes, unsigned width) {
@@ -158,27 +164,33 @@ inline unsigned beats_for(unsigned bytes, unsigned width) {
   return shifts ? (bytes + width - 1) >> static_cast<unsigned>(__builtin_ctz(width))
                 : (bytes + width - 1) / width;
 }
-inline unsigned RequestMessage::beats(unsigned width) const {
+inline unsigned RequestMessage::data_bytes() const {
   switch (request->command) {
-    case Command::write: return beats_for(kSectorBytes * sector_count(request->sectors), width);
+    case Command::write: return kSectorBytes * sector_count(request->sectors);
     case Command::atomic:
-    case Command::reduce: return beats_for(request->atomics->count * request->atomics->lane_bytes(), width);
+    case Command::reduce: return request->atomics->count * request->atomics->lane_bytes();
     case Command::read:
     case Command::control:
-    case Command::maintain: return 1;
+    case Command::maintain: return 0;
   }
-  return 1;
+  return 0;
 }
-inline unsigned ResponseMessage::beats(unsigned width) const {
+inline unsigned ResponseMessage::data_bytes() const {
   switch (request->command) {
-    case Command::read: return beats_for(kSectorBytes * sector_count(request->sectors), width);
-    case Command::atomic: return beats_for(request->atomics->count * request->atomics->lane_bytes(), width);
+    case Command::read: return kSectorBytes * sector_count(request->sectors);
+    case Command::atomic: return request->atomics->count * request->atomics->lane_bytes();
     case Command::write:
     case Command::reduce:
     case Command::control:
-    case Command::maintain: return 1;
+    case Command::maintain: return 0;
   }
-  return 1;
+  return 0;
+}
+inline unsigned RequestMessage::beats(unsigned width) const {
+  return beats_for(data_bytes(), width);
+}
+inline unsigned ResponseMessage::beats(unsigned width) const {
+  return beats_for(data_bytes(), width);
 }
 
 /// Calls f(n, byte) where write `w` writes byte n of the `count` bytes at `address` and on, which lie in one

@@ -29,7 +29,7 @@ Request* RequestPool::allocate_child(const Request& parent, const void* maker) {
   c->next = nullptr;
   c->maker = maker;
   c->missing = 0;
-  c->no_l1 = c->exact = c->settled = c->captured = false;
+  c->no_l1 = c->exact = c->settled = c->captured = c->far = false;
   c->status = Status::ok;
   c->maintenance = 0;
   c->token = c->route = c->epoch = 0;

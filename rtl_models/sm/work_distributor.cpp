@@ -8,7 +8,7 @@
 namespace warpline {
 
 WorkDistributor::WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms,
-                                 GpcShape shape)
+                                 GpcShape shape, Placement placement)
     : Component(engine, std::move(name), domain),
       resident_(sms, 0),
       grid_of_(sms, 0),
@@ -19,6 +19,17 @@ WorkDistributor::WorkDistributor(Engine& engine, std::string name, ClockDomain d
     sms_of_[shape_.gpc_of(i)].push_back(i);
     to_sm.emplace_back(*this, "to_sm[" + std::to_string(i) + "]");
     from_sm.emplace_back(*this, "from_sm[" + std::to_string(i) + "]");
+  }
+  if (placement == Placement::by_gpc) {
+    std::vector<const std::vector<unsigned>*> gpcs;
+    for (const std::vector<unsigned>& of_gpc : sms_of_) gpcs.push_back(&of_gpc);
+    std::stable_sort(gpcs.begin(), gpcs.end(),
+                     [](const auto* a, const auto* b) { return a->size() > b->size(); });
+    for (const std::vector<unsigned>* of_gpc : gpcs)
+      order_.insert(order_.end(), of_gpc->begin(), of_gpc->end());
+  } else {
+    for (unsigned first = 0; first < shape_.sms_per_tpc; ++first)
+      for (unsigned i = first; i < sms; i += shape_.sms_per_tpc) order_.push_back(i);
   }
 }
 
@@ -65,7 +76,7 @@ void WorkDistributor::start_at(const std::vector<unsigned>& sms, Cycle first, un
 void WorkDistributor::begin(Dim3 grid, Cycle first) {
   grid_ = grid;
   clustered_ = false;
-  gpc_turn_ = shape_.gpc_of(first_);
+  gpc_turn_ = shape_.gpc_of(order_[first_]);
   std::fill(turn_in_.begin(), turn_in_.end(), 0);
   next_number_ = 0;
   answers_.clear();
@@ -173,9 +184,9 @@ Cycle WorkDistributor::tick(Cycle now) {
   if (now < starts_) return starts_;
   if (clustered_) return hand_out_cluster(now);
   const auto sms = static_cast<unsigned>(resident_.size());
-  if (places_ != nullptr) turn_ = (*places_)[next_];
   for (unsigned k = 0; k < (places_ != nullptr ? 1 : sms); ++k) {
-    const unsigned sm = (turn_ + k) % sms;
+    const unsigned turn = (turn_ + k) % sms;
+    const unsigned sm = places_ != nullptr ? (*places_)[next_] : order_[turn];
     if (!has_room(sm) || !to_sm[sm].ready(now)) continue;
     CtaLaunch launch;
     launch.cta = next_cta();
@@ -184,7 +195,7 @@ Cycle WorkDistributor::tick(Cycle now) {
     to_sm[sm].send(now, launch);
     ++resident_[sm];
     grid_of_[sm] = number_;
-    turn_ = (sm + 1) % sms;
+    turn_ = (turn + 1) % sms;
     ++next_;
     // The next grid begins in a tick of its own.
     return next_ < total_ || !queued_.empty() ? domain().after(now, 1) : kNever;

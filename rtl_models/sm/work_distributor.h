@@ -10,7 +10,7 @@
 namespace warpline {
 
 /// Hands the CTAs of a grid to the SMs in linear order (x, then y, then z): one per cycle, to the
-/// next SM in turn that has room, or each to the SM that it is meant for.
+/// next SM in turn that has room, or each to the SM that it is meant for. Turns are those of Placement.
 ///
 /// Grids that are queued behind it depend on each other (PTX ISA, "griddepcontrol"): the next one begins when
 /// every CTA of the one before has said so or has ended, and the one before that is complete; so two are
@@ -22,7 +22,13 @@ namespace warpline {
 /// whose SMs have room for all of its CTAs: each to the next SM of the GPC in turn that has room.
 class WorkDistributor final : public Component {
  public:
-  WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms, GpcShape shape = {});
+  /// How the turns of SMs follow each other.
+  enum class Placement : std::uint8_t {
+    by_tpc,  ///< the first SM of each TPC, and so from GPC to GPC; then the second of each, and so on
+    by_gpc,  ///< all SMs of a GPC, then those of the next, of which the largest are first
+  };
+  WorkDistributor(Engine& engine, std::string name, ClockDomain domain, unsigned sms, GpcShape shape = {},
+                  Placement placement = Placement::by_tpc);
 
   std::deque<Out<CtaLaunch>> to_sm;
   std::deque<In<CtaDone>> from_sm;
@@ -117,7 +123,8 @@ class WorkDistributor final : public Component {
   Dim3 grid_;
   std::uint64_t next_ = 0, total_ = 0, done_ = 0;
   unsigned resident_limit_ = 0;
-  unsigned first_ = 0, turn_ = 0;
+  std::vector<unsigned> order_;    ///< of the SMs, in which they have their turns
+  unsigned first_ = 0, turn_ = 0;  ///< places in it
   Cycle starts_ = 0, last_done_ = 0;
   std::vector<unsigned> resident_;
   std::vector<unsigned> to_tell_;  ///< SMs yet to be told `told_`

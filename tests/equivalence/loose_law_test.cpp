@@ -27,6 +27,7 @@ constexpr std::uint64_t kBytes = 1U << 14U;
 constexpr Cycle kApart = 20'000;  ///< longer than any request and all that it causes
 
 struct Shape {
+  CrossbarParameters crossbar;
   ClockDomain sm, memory, link;
   L1LgParameters l1;
   ReadOnlyCacheParameters texture;
@@ -66,6 +67,7 @@ Shape random_shape(Random& random) {
     s.hops.push_back(h);
   }
   s.with_data = random.below(4) != 0;
+  if (random.below(2) == 0) s.crossbar.network.slice_distance = {3, 0, 17};
   return s;
 }
 
@@ -75,8 +77,8 @@ class Gpu final : public CounterVisitor {
   Gpu(const Shape& s, const std::vector<std::vector<Item>>& items)
       : l1(engine, "l1", s.sm, s.l1, s.with_data),
         texture(engine, "texture", s.sm, s.texture, s.with_data),
-        crossbar(engine, "crossbar", s.memory, {}, 2, s.l2.slices,
-                 {s.hops[2].request.width, s.hops[1].response.width}),
+        crossbar(engine, "crossbar", s.memory, s.crossbar, 2, s.l2.slices,
+                 {s.hops[2].request.width, s.hops[1].response.width}, 0, {{0, 0, 0}, {0, 0, 0}}),
         pcie(engine, "pcie", s.link, s.pcie, s.with_data ? &sysmem : nullptr, s.l2.slices) {
     for (unsigned i = 0; i < 2; ++i)
       requesters.push_back(

@@ -112,6 +112,23 @@ void draw_network(Picker& pick, unsigned least, unsigned spread, Shape& s) {
   }
 }
 
+/// The clients sit in TPCs and GPCs, but for some.
+void draw_crossbar_network(Picker& pick, Shape& s) {
+  NetworkParameters& n = s.crossbar.network;
+  for (unsigned* level :
+       {&n.tpc_request, &n.tpc_reply, &n.gpc_request, &n.gpc_reply, &n.slice_reply, &n.group_reply})
+    *level = pick(0, 1) * pick(4, 300);
+  n.queue = pick(1, 20);
+  n.header = pick(1, 16);
+  n.share_window = pick(0, 1) * pick(1, 90);
+  n.groups = pick(1, s.slices);
+  n.slice_distance = {pick(0, 40), pick(0, 40)};
+  n.tpc_distance = {pick(0, 9), pick(0, 9), pick(0, 9)};
+  const unsigned gpcs = pick(1, 3);
+  for (unsigned i = 0; i < s.items.size(); ++i)
+    s.places.push_back(pick(0, 9) == 0 ? NetworkPlace{} : NetworkPlace{i / 2, i / 4, i / 4 % gpcs});
+}
+
 /// What a GPU asks of the memory of several, some lines of which are of no object.
 Item random_switch_item(Picker& pick, Cycle at) {
   const PhysicalAddress line = physical(Aperture::multicast, kLineBytes * pick(0, 8));
@@ -268,6 +285,7 @@ Shape::Shape(std::uint64_t seed) {
   }
   if (pick(0, 2) == 0) draw_network(pick, least, spread, *this);
   if (pick(0, 2) == 0) draw_switch(pick, least, spread, *this);
+  if (pick(0, 2) == 0) draw_crossbar_network(pick, *this);
 }
 
 Netlist::Netlist(const Shape& s, TickMode mode, std::uint64_t seed, Clusters clusters)
@@ -289,8 +307,9 @@ void Netlist::build(const Shape& s, HopMaker& hops, Clusters clusters, unsigned 
     if (clusters == Clusters::each) engine.begin_cluster();
   };
   const auto count = static_cast<unsigned>(s.items.size());
-  crossbar = std::make_unique<Crossbar>(engine, "crossbar", s.l2, s.crossbar, count, s.slices,
-                                        CrossbarWidths{s.l2_request.width, s.client_response.width});
+  crossbar =
+      std::make_unique<Crossbar>(engine, "crossbar", s.l2, s.crossbar, count, s.slices,
+                                 CrossbarWidths{s.l2_request.width, s.client_response.width}, 0, s.places);
   for (unsigned i = 0; i < count; ++i) {
     clients.emplace_back();
     if (i < outside) continue;

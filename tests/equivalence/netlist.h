@@ -62,6 +62,7 @@ struct Shape {
   ClockDomain sm, l2, dram, link;
   ChannelParameters client_request, client_response, l2_request, l2_response, memory_request, memory_response;
   CrossbarParameters crossbar;
+  std::vector<NetworkPlace> places;  ///< of the clients, in the crossbar's network; none: there is none
   DramParameters dram_parameters;
   PcieParameters pcie_parameters;
   unsigned slices = 1;

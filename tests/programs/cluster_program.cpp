@@ -323,6 +323,7 @@ GpuConfig random_machine_of_clusters(Random& random) {
   c.sms = static_cast<unsigned>(2 + random.below(5));
   c.gpcs = static_cast<unsigned>(1 + random.below(2));
   c.sms_per_tpc = static_cast<unsigned>(1 + random.below(2));
+  c.crossbar.network.gpc_distance.clear();  // of another number of GPCs
   return c;
 }
 

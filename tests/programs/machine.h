@@ -79,6 +79,31 @@ inline GpuConfig random_machine(Random& random) {
     h.request = {pick({4, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
     h.response = {pick({4, 32, 128}), more + pick({1, 2, 9}), pick({1, 2, 16}), more + pick({1, 3})};
   });
+  if (random.below(2) == 0) {
+    c.gpcs = from_one(2);
+    c.sms_per_tpc = from_one(2);
+    if (random.below(2) == 0) c.cta_placement = "gpc";
+    NetworkParameters& n = c.crossbar.network;
+    n.tpc_request = pick({0, 3, 35});
+    n.tpc_reply = pick({0, 5, 64});
+    n.gpc_request = pick({0, 7, 100});
+    n.gpc_reply = pick({0, 9, 200});
+    n.slice_reply = pick({0, 4, 30});
+    n.group_reply = pick({0, 6, 60});
+    n.share_window = pick({0, 1, 100});
+    n.groups = from_one(c.l2.slices);
+    n.header = pick({1, 8, 32});
+    n.queue = pick({1, 2, 64});
+    const auto distances = [&](std::size_t count) {
+      std::vector<std::uint64_t> list(count);
+      for (std::uint64_t& cycles : list) cycles = random.below(60);
+      return list;
+    };
+    if (random.below(2) == 0) n.gpc_distance = distances(std::size_t{c.gpcs} * n.groups);
+    if (random.below(2) == 0) n.tpc_distance = distances(1 + random.below(3));
+    if (random.below(2) == 0) n.slice_distance = distances(1 + random.below(3));
+    c.crossbar.slice_shift = pick({0, 1, 3});
+  }
   c.constant.first_level = {pick({0, 64, 2048}), 64, pick({0, 3, 70})};
   c.sm.barrier_latency = pick({0, 18});
   c.sm.barrier_arrival_cycles = pick({0, 2});

@@ -52,7 +52,7 @@ const std::vector<std::vector<std::string>>& levels() {
       {"rtl_models/base"},
       {"rtl_models/isa", "rtl_models/document", "rtl_models/registers"},
       {"rtl_models/sim", "rtl_models/registers/generator"},
-      {"rtl_models/tlm", "rtl_models/pcie/packets"},
+      {"rtl_models/tlm", "rtl_models/pcie/packets", "rtl_models/translation"},
       {"rtl_models/tlm/pins", "rtl_models/cache", "rtl_models/bulk_copy", "rtl_models/pcie/hops"},
       {"rtl_models/sm", "rtl_models/sm_network", "rtl_models/gpu_switch", "rtl_models/l1_lg",
        "rtl_models/crossbar", "rtl_models/l2", "rtl_models/dram", "rtl_models/pcie/gpu_link",

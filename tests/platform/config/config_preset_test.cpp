@@ -2,12 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <set>
 
 #include "platform/config/config_entries.h"
 #include "platform/config/dram_standard.h"
 #include "platform/config/load_gpu.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/crossbar/crossbar_core.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
@@ -185,21 +189,42 @@ TEST(DramStandards, WhatFitsNoneIsRefused) {
               ::testing::HasSubstr("gpu.dram.standard: must be \"custom\""));
 }
 
-/// slice = (line XOR hash) mod slices: with a power of two of slices, masks above the slice number
-/// spread every aligned run of lines over all slices equally.
+/// With a power of two of slices, masks beside the bits of the slice number spread every aligned run of lines
+/// over all slices equally.
 TEST(Presets, HashSpreadsStridedLinesOverSlices) {
   const GpuConfig v100 = load_gpu("v100", {}).value();
+  const CrossbarCore crossbar(v100.crossbar, v100.l2.slices);
   for (const std::uint64_t stride : {1U, 2U, 16U, 64U, 128U, 1024U, 4096U}) {
     std::vector<unsigned> hits(v100.l2.slices);
-    for (std::uint64_t n = 0; n < 4096; ++n) {
-      const std::uint64_t line = n * stride;
-      std::uint64_t hash = 0;
-      for (std::size_t b = 0; b < v100.crossbar.hash_masks.size(); ++b)
-        hash |= static_cast<std::uint64_t>(__builtin_parityll(line & v100.crossbar.hash_masks[b])) << b;
-      ++hits[(line ^ hash) % v100.l2.slices];
-    }
+    for (std::uint64_t n = 0; n < 4096; ++n)
+      ++hits[crossbar.slice_of(physical(Aperture::vidmem, n * stride * kLineBytes))];
     const unsigned fair = 4096 / v100.l2.slices;
     EXPECT_LE(*std::max_element(hits.begin(), hits.end()), 4 * fair) << "stride of " << stride << " lines";
+  }
+}
+
+/// As measured: bit i of the class is the parity of mask i and bits 10 to 19 of the offset in a page of 2
+/// MiB.
+TEST(Presets, LinesOfV100FallInTheClassesThatWereMeasured) {
+  const GpuConfig v100 = load_gpu("v100", {}).value();
+  const CrossbarCore crossbar(v100.crossbar, v100.l2.slices);
+  constexpr std::array<std::uint64_t, 5> kMasks = {0x02A, 0x044, 0x081, 0x10A, 0x208};
+  constexpr std::uint64_t kPage = std::uint64_t{2} << 20U;
+  for (const std::uint64_t page : {0U, 1U, 77U, 4000U}) {
+    std::map<unsigned, std::set<unsigned>> slices_of;
+    std::map<unsigned, unsigned> lines, class_of;
+    for (std::uint64_t offset = 0; offset < kPage; offset += kLineBytes) {
+      unsigned kind = 0;
+      for (std::size_t i = 0; i < kMasks.size(); ++i)
+        kind |= static_cast<unsigned>(__builtin_parityll(kMasks[i] & (offset >> 10U & 1023U))) << i;
+      const unsigned slice = crossbar.slice_of(physical(Aperture::vidmem, page * kPage + offset));
+      slices_of[kind].insert(slice);
+      ++lines[slice];
+      ASSERT_EQ(class_of.emplace(slice, kind).first->second, kind) << "a slice has lines of one class";
+    }
+    EXPECT_EQ(slices_of.size(), 32U);
+    for (const auto& [kind, slices] : slices_of) EXPECT_EQ(slices.size(), 2U) << "a pair of the 64";
+    for (const auto& [slice, count] : lines) EXPECT_EQ(count, kPage / kLineBytes / 64) << slice;
   }
 }
 

@@ -17,12 +17,13 @@ struct CrossbarBench {
     Cycle client_gap = 1;  ///< between answers that a client takes
     TickMode mode = TickMode::lazy;
     std::uint64_t seed = 1;
-    std::uint64_t turns = 0;  ///< that draws turns and residence; 0: nothing is drawn
+    std::vector<NetworkPlace> places{};  ///< of the clients in the network; none: outside
+    std::uint64_t turns = 0;             ///< that draws turns and residence; 0: nothing is drawn
   };
   explicit CrossbarBench(const Shape& shape)
       : engine(shape.mode, shape.seed),
         crossbar(engine, "crossbar", {}, shape.parameters, static_cast<unsigned>(shape.items.size()),
-                 shape.slices, {shape.channel.width, shape.channel.width}) {
+                 shape.slices, {shape.channel.width, shape.channel.width}, 0, shape.places) {
     for (unsigned i = 0; i < shape.items.size(); ++i) {
       clients.push_back(std::make_unique<Requester>(engine, "client", ClockDomain{}, shape.items[i],
                                                     shape.client_gap, std::uint64_t{i} << 32U));

@@ -15,7 +15,7 @@ unsigned naive_slice(const CrossbarParameters& parameters, unsigned slices, std:
       ones += static_cast<unsigned>((number & parameters.hash_masks[i]) >> bit & 1U);
     hash |= std::uint64_t{ones % 2} << i;
   }
-  return static_cast<unsigned>((number ^ hash) % slices);
+  return static_cast<unsigned>(((number >> parameters.slice_shift) ^ hash) % slices);
 }
 
 TEST(CrossbarCore, SliceIsTheHashOfTheLineNumber) {
@@ -23,6 +23,7 @@ TEST(CrossbarCore, SliceIsTheHashOfTheLineNumber) {
   for (unsigned slices : {1U, 2U, 3U, 4U, 7U, 40U, 64U, 80U, 1000U}) {
     for (unsigned masks = 0; masks <= 16; masks += 4) {
       CrossbarParameters parameters;
+      parameters.slice_shift = masks == 8 ? slices % 11 : 0;
       for (unsigned i = 0; i < masks; ++i) parameters.hash_masks.push_back(random.next() >> (i * 3));
       const CrossbarCore core(parameters, slices);
       for (unsigned n = 0; n < 200; ++n) {

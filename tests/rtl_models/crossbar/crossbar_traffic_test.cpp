@@ -39,6 +39,19 @@ CrossbarBench::Shape random_shape(std::uint64_t seed) {
   shape.slice_gap = pick(1, 4);
   shape.client_gap = pick(1, 4);
   shape.turns = pick(0, 1) * seed;
+  if (pick(0, 1) == 0) return shape;
+  // With a network, some of whose clients are outside.
+  NetworkParameters& n = shape.parameters.network;
+  for (unsigned* level :
+       {&n.tpc_request, &n.tpc_reply, &n.gpc_request, &n.gpc_reply, &n.slice_reply, &n.group_reply})
+    *level = pick(0, 1) * pick(1, 200);
+  n.queue = pick(1, 9);
+  n.share_window = pick(0, 1) * pick(1, 90);
+  n.groups = pick(1, shape.slices);
+  n.slice_distance = {pick(0, 40), pick(0, 2000)};
+  const unsigned gpcs = pick(1, 3);
+  for (unsigned i = 0; i < shape.items.size(); ++i)
+    shape.places.push_back(pick(0, 9) == 0 ? NetworkPlace{} : NetworkPlace{i / 2, i / 4, i / 4 % gpcs});
   return shape;
 }
 
@@ -81,6 +94,7 @@ TEST_P(CrossbarTraffic, EveryRequestReachesItsSliceInOrderAndIsAnsweredOnce) {
   EXPECT_EQ(counters.maintenance_requests, maintains);
   EXPECT_EQ(counters.maintenance_copies, copies);
   EXPECT_EQ(counters.response_sectors, counters.read_sectors_requested);
+  EXPECT_EQ(counters.network_replies, counters.network_requests);
   EXPECT_EQ(bench.engine.pool().in_use(), 0U);
 }
 
@@ -103,6 +117,7 @@ TEST_P(CrossbarTraffic, AllTickModesAgree) {
       }
     }
     EXPECT_EQ(lazy.crossbar.counters().conflicts, other.crossbar.counters().conflicts);
+    EXPECT_EQ(lazy.crossbar.counters().network_waits, other.crossbar.counters().network_waits);
     EXPECT_EQ(lazy.crossbar.counters().beats, other.crossbar.counters().beats);
   }
 }

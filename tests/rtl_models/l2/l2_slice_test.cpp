@@ -34,6 +34,7 @@ std::vector<Item> random_items(Random& random, unsigned slices) {
             at, random.below(2) != 0 ? maintenance::kWriteBackSysmem : maintenance::kDiscardSysmem));
         continue;
     }
+    items.back().request.sm = static_cast<std::uint16_t>(random.below(4));
     if (random.below(8) == 0) items.back().request.scope = Scope::sys;
     if (random.below(8) == 0) items.back().request.cache_operator = CacheOperator::wt;
   }
@@ -69,6 +70,14 @@ TEST(L2Slice, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
     s.delay = FlatMemory::random_delay(seed, 1 + random.below(80));
     s.memory_gap = 1 + random.below(6);
     s.answer_gap = 1 + random.below(6);
+    s.by_sm = random.below(4) != 0;
+    if (s.parameters.slices > 1 && random.below(3) != 0)
+      s.parameters.partitions = {2, static_cast<unsigned>(random.below(70)),
+                                 static_cast<unsigned>(16 * random.below(3))};
+    if (random.below(2) == 0)
+      s.parameters.atomics = {static_cast<unsigned>(random.below(30)),
+                              static_cast<unsigned>(random.below(99)), 0,
+                              static_cast<unsigned>(random.below(9)), 0};
     std::vector<Item> items = random_items(random, s.parameters.slices);
     items.push_back(maintain_item(30000, maintenance::kDiscardSysmem));
     Bench lazy(s, items);
@@ -79,6 +88,8 @@ TEST(L2Slice, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
     EXPECT_EQ(lazy.engine.pool().in_use(), 0U) << "no request is lost";
     const L2Counters& c = lazy.slice.counters();
     EXPECT_EQ(c.sector_hits + c.sector_misses, c.sector_accesses);
+    EXPECT_LE(c.near_copy_sectors, c.sector_hits);
+    EXPECT_EQ(lazy.slice.core().near() == nullptr ? 0 : lazy.slice.core().near()->transfers().in_use(), 0U);
     std::uint64_t read = 0, written = 0;
     for (const auto& d : lazy.dram)
       for (const FlatMemory::Seen& m : d->seen)

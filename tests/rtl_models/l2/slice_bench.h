@@ -15,6 +15,7 @@ struct Shape {
   FlatMemory::Delay delay = FlatMemory::fixed(30);
   Cycle memory_gap = 1;
   Cycle answer_gap = 1;
+  bool by_sm = false;  ///< of requests, which SM made each says its `sm`
 };
 
 /// The requests of one crossbar port, a slice, its DRAM channels and a link that answers in any order.
@@ -22,7 +23,7 @@ struct Bench {
   Bench(const Shape& s, const std::vector<Item>& items, TickMode mode = TickMode::lazy, bool with_data = true)
       : engine(mode, 7),
         vidmem(1U << 20U),
-        crossbar(engine, "crossbar", ClockDomain{}, items, s.answer_gap),
+        crossbar(engine, "crossbar", ClockDomain{}, items, s.answer_gap, s.by_sm ? id_of_sm({}, 0) : 0),
         slice(engine, "l2[0]", ClockDomain{}, s.parameters, with_data ? &vidmem : nullptr, s.dram_ports),
         pcie(engine, "pcie", s.delay, s.memory_gap) {
     connect(crossbar.out, slice.from_crossbar, s.channel);

@@ -126,6 +126,34 @@ TEST(WorkDistributor, CountsTheCtasThatFitInWholeClusters) {
   EXPECT_EQ(WorkDistributor::resident_ctas(132, {8, 2}, 1, 16), 128U);
 }
 
+/// The SMs in the order in which the first CTAs of a grid begin.
+std::vector<unsigned> order_of(unsigned sms, GpcShape shape, WorkDistributor::Placement placement) {
+  Engine engine;
+  WorkDistributor distributor(engine, "distributor", {}, sms, shape, placement);
+  std::deque<DrawnSm> all;
+  for (unsigned i = 0; i < sms; ++i) {
+    all.emplace_back(engine, i, i);
+    connect(distributor.to_sm[i], all[i].in, {1, 16, 32, 16});
+    connect(all[i].out, distributor.from_sm[i], {1, 16, 32, 16});
+  }
+  distributor.start({sms, 1, 1}, 1);
+  EXPECT_EQ(engine.run_until(1'000'000), RunOutcome::quiescent);
+  std::vector<unsigned> order(sms, sms);
+  for (unsigned i = 0; i < sms; ++i)
+    for (const DrawnSm::Begun& b : all[i].begun) order.at(b.launch.cta.x) = i;
+  return order;
+}
+
+TEST(WorkDistributor, PlacesCtasByTpcsOrByGpcs) {
+  using P = WorkDistributor::Placement;
+  EXPECT_EQ(order_of(4, {1, 1}, P::by_tpc), (std::vector<unsigned>{0, 1, 2, 3}));
+  EXPECT_EQ(order_of(7, {2, 2}, P::by_tpc), (std::vector<unsigned>{0, 2, 4, 6, 1, 3, 5}));
+  EXPECT_EQ(order_of(6, {2, 2}, P::by_gpc), (std::vector<unsigned>{0, 1, 4, 5, 2, 3}));
+  EXPECT_EQ(order_of(5, {3, 1}, P::by_gpc), (std::vector<unsigned>{0, 3, 1, 4, 2}));
+  EXPECT_EQ(order_of(7, {4, 2}, P::by_gpc), (std::vector<unsigned>{0, 1, 2, 3, 4, 5, 6}))
+      << "the larger first";
+}
+
 TEST(WorkDistributor, HandsAWholeClusterToOneGpcAndBeginsItInOneCycle) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
