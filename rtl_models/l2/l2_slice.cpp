@@ -147,10 +147,17 @@ bool is_atomic(const Request& r) {
   return (r.command == Command::atomic || r.command == Command::reduce) &&
          aperture_of(r.line) == Aperture::vidmem && r.status == Status::ok;
 }
-/// What it takes of the way to the line's home, bytes.
+/// What it takes of the way to the line's home, or a read of the way back, bytes.
 std::uint64_t bytes_to_home(const Request& r) {
   return is_atomic(r) ? std::uint64_t{r.atomics->count} * r.atomics->lane_bytes()
                       : std::uint64_t{kSectorBytes} * sector_count(r.sectors);
+}
+
+/// How long its answer takes over an idle way.
+std::uint64_t far_cycles(const Request& r, const L2PartitionParameters& partitions) {
+  const unsigned per_cycle = partitions.link_bytes_per_cycle;
+  const std::uint64_t sent = per_cycle == 0 ? 0 : (bytes_to_home(r) + per_cycle - 1) / per_cycle;
+  return std::max<std::uint64_t>(partitions.far_latency + sent, 1);
 }
 
 }  // namespace
@@ -162,7 +169,7 @@ void L2Slice::answer_late(Request* r) {
     atomics_free_ =
         std::max(atomics_free_, edge_ * kAtomicParts) + atomics_time(*r->atomics, parameters_.atomics);
     const std::uint64_t done = (atomics_free_ + kAtomicParts - 1) / kAtomicParts;
-    atomics_.push_back({domain().cycle_of(done + parameters_.atomics.latency), r, {}});
+    atomics_.push_back({domain().cycle_of(later(done + parameters_.atomics.latency)), r, {}});
   } else if (r->far) {
     send_far(r);
   } else {
@@ -172,7 +179,9 @@ void L2Slice::answer_late(Request* r) {
 
 void L2Slice::send_far(Request* r) {
   const L2PartitionParameters& partitions = parameters_.partitions;
-  const auto due = [&](std::uint64_t sent) { return domain().cycle_of(sent + partitions.far_latency); };
+  const auto due = [&](std::uint64_t sent) {
+    return domain().cycle_of(later(sent + partitions.far_latency));
+  };
   const NearCopies::Transfer transfer = core_.send_far(*r);
   if (r->command != Command::read) {
     const std::uint64_t sent = from_far_.send(edge_, bytes_to_home(*r), partitions.link_bytes_per_cycle);
@@ -225,10 +234,12 @@ void L2Slice::settle_answers(Cycle at) {
   if (!answers_late_) return settle(served_, at);
   while (!served_.empty()) {
     Request* r = served_.pop();
-    std::uint64_t edges = r->far ? parameters_.partitions.far_latency : 0;
+    std::uint64_t edges = r->far ? far_cycles(*r, parameters_.partitions) : 0;
     if (is_atomic(*r) && parameters_.atomics.takes_time())
-      edges += parameters_.atomics.latency +
-               (atomics_time(*r->atomics, parameters_.atomics) + kAtomicParts - 1) / kAtomicParts;
+      edges += std::max<std::uint64_t>(
+          parameters_.atomics.latency +
+              (atomics_time(*r->atomics, parameters_.atomics) + kAtomicParts - 1) / kAtomicParts,
+          1);
     r->far = false;
     r->settled = true;
     r->settled_at = edges == 0 ? at : domain().cycle_of(domain().edge_at_or_after(at) + edges);

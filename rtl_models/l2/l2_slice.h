@@ -99,6 +99,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
     answer_late(r);
   }
   void answer_late(Request* r);
+  /// The edge of what is done by `edge`: a later one than that of the tick under way.
+  [[nodiscard]] std::uint64_t later(std::uint64_t edge) const { return std::max(edge, edge_ + 1); }
   void answer_loosely(Request* r);
   void send_far(Request* r);
   void arrive_far(const NearCopies::Transfer& transfer);

@@ -55,6 +55,8 @@ Shape random_shape(Random& random) {
   s.l2.geometry = {pick({1, 2, 7}), pick({1, 2, 4})};
   s.l2.miss_registers = pick({1, 4});
   s.l2.poison_discarded = random.below(2) == 0;
+  if (s.l2.slices > 1 && random.below(2) == 0) s.l2.partitions = {2, pick({0, 3, 60}), pick({0, 4, 32})};
+  if (random.below(2) == 0) s.l2.atomics = {pick({0, 10}), pick({0, 46}), 0, pick({0, 5}), 0};
   s.dram.channels = s.l2.slices;
   s.dram.banks = pick({1, 3, 16});
   s.pcie.tags = pick({1, 3, 256});
@@ -82,7 +84,7 @@ class Gpu final : public CounterVisitor {
         pcie(engine, "pcie", s.link, s.pcie, s.with_data ? &sysmem : nullptr, s.l2.slices) {
     for (unsigned i = 0; i < 2; ++i)
       requesters.push_back(
-          std::make_unique<Requester>(engine, "requester", s.sm, items[i], 1, std::uint64_t{i} << 32U));
+          std::make_unique<Requester>(engine, "requester", s.sm, items[i], 1, id_of_sm({i, 0}, 0)));
     hop(requesters[0]->out, l1.from_sm, l1.to_sm, requesters[0]->in, s.hops[0]);
     hop(requesters[1]->out, texture.from_sm, texture.to_sm, requesters[1]->in, s.hops[0]);
     hop(l1.to_crossbar, crossbar.from_client(0), crossbar.to_client(0), l1.from_crossbar, s.hops[1]);
@@ -91,6 +93,7 @@ class Gpu final : public CounterVisitor {
     for (unsigned i = 0; i < s.l2.slices; ++i) {
       L2Slice& slice = *slices.emplace_back(std::make_unique<L2Slice>(
           engine, "l2[" + std::to_string(i) + "]", s.memory, s.l2, s.with_data ? &vidmem : nullptr, 1));
+      slice.set_place({0, i, {}});
       DramChannel& channel = *channels.emplace_back(
           std::make_unique<DramChannel>(engine, "dram[" + std::to_string(i) + "]", s.memory, s.dram, 1));
       hop(crossbar.to_l2(i), slice.from_crossbar, slice.to_crossbar, crossbar.from_l2(i), s.hops[2]);
@@ -185,6 +188,7 @@ Item random_item(Random& random, Cycle at, bool texture, Traffic traffic) {
   if (texture && random.below(12) == 0) item = maintain_item(at, maintenance::kInvalidate);
   Request& r = item.request;
   r.virtual_line = VirtualAddress{r.line.value};
+  r.sm = texture ? 1 : 0;
   const bool data = r.command == Command::read || r.command == Command::write;
   const bool local_control = r.command == Command::control && r.control != LineControl::apply_priority &&
                              r.control != LineControl::discard;
