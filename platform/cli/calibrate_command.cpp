@@ -29,6 +29,7 @@ struct CalibrateOptions {
   std::string kind;
   std::string report, json;  ///< files to write
   std::string measure;       ///< a file of rows to write, of what a CUDA device does
+  unsigned repeat = 5;       ///< with --measure
   unsigned device = 0;
   bool brief = false, list = false, quantities = false, quiet = false;
 };
@@ -106,7 +107,7 @@ int measure_on_gpu(const CalibrateOptions& o, const std::vector<study::MeasuredR
     std::size_t done = 0;
     for (const study::MeasuredRow* row : asked) {
       if (row->quantity == nullptr) continue;
-      const study::RowResult r = study::measure(device, *row);
+      const study::RowResult r = study::measure_often(device, *row, o.repeat);
       ++done;
       bar.update(static_cast<double>(done) / static_cast<double>(asked.size()), done);
       if (!r.answered) {
@@ -217,6 +218,11 @@ void add_calibrate(CLI::App& app, int& status) {
       "measures the rows of GPU on this host's NVIDIA GPU instead, and writes a file for --rows");
   command.add_option("--device", o.device, "with --measure, the number of the GPU")
       ->capture_default_str()
+      ->needs(measure);
+  command
+      .add_option("--repeat", o.repeat, "with --measure, how often each row is measured; the median counts")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1001))
       ->needs(measure);
   CLI::Option* const list =
       command.add_flag("--list", o.list, "lists the rows and who has measured them; measures nothing");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "platform/config/host_copy_parameters.h"
 #include "platform/config/pcie_system_parameters.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
@@ -101,6 +102,7 @@ struct WARPLINE_PUBLIC GpuConfig {
   /// Of the platform, whatever number of GPUs it has. With peers the GPUs are functions behind a root
   /// complex, and the `peer` aperture of their address space is its bus.
   PcieSystemParameters pcie_system = PcieSystemParameters::none();
+  HostCopyParameters host_copy;
   HopsParameters hops;
 
   /// Every fault at once, each with its path.
@@ -142,6 +144,7 @@ struct WARPLINE_PUBLIC GpuConfig {
     f("dram", dram, "DRAM channels");
     f("pcie", pcie, "link to system and peer memory");
     f("pcie_system", pcie_system, "host bridge, root complex and peer devices");
+    f("host_copy", host_copy, "copies between host and GPU that programs of CUDA ask for");
     f("hops", hops, "channels between the blocks");
   }
 };

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <utility>
 
+#include "platform/config/host_copy.h"
 #include "platform/cuda/arrays.h"
 #include "platform/cuda/contexts.h"
 #include "platform/cuda/kernel_facts.h"
@@ -462,19 +463,14 @@ std::optional<Allocation> Machine::allocation_of(std::uint64_t address) {
   return a == nullptr ? std::nullopt : std::optional(*a);
 }
 
-double Machine::copy_ns(CopyKind kind, std::uint64_t bytes) const {
+double Machine::copy_ns(CopyKind kind, std::uint64_t bytes, bool page_locked) const {
   if (kind == CopyKind::host_to_host) return 0;
   if (kind == CopyKind::device_to_device) {
     // Every sector is read and written once.
     const double sectors_per_cycle = double(config_.dram.channels) / config_.dram.sector_cycles;
     return 2.0 * static_cast<double>(bytes) / kSectorBytes / sectors_per_cycle * 1000.0 / config_.clocks.dram;
   }
-  const double packets =
-      static_cast<double>((bytes + config_.pcie.max_payload - 1) / config_.pcie.max_payload);
-  const double cycles =
-      config_.pcie.latency +
-      (static_cast<double>(bytes) + packets * config_.pcie.tlp_overhead) / config_.pcie.bytes_per_cycle;
-  return cycles * 1000.0 / config_.clocks.link;
+  return host_copy_ns(config_, bytes, kind == CopyKind::host_to_device, page_locked);
 }
 
 Status Machine::check(CopyRequest& c) {
@@ -501,6 +497,7 @@ Status Machine::check(CopyRequest& c) {
     return Status::invalid_value;
   c.kind = is_device(to) ? (is_device(from) ? CopyKind::device_to_device : CopyKind::host_to_device)
                          : (is_device(from) ? CopyKind::device_to_host : CopyKind::host_to_host);
+  c.page_locked = to != nullptr && from != nullptr;
   c.between_gpus = only_device(to) && only_device(from) && to->device != from->device;
   return Status::success;
 }
@@ -585,7 +582,7 @@ Machine::Done Machine::perform_copy(const CopyRequest& c) {
                 : c.kind == CopyKind::device_to_device                 ? Engine::within
                                                                        : Engine::none;
   const std::uint64_t bytes = c.bytes();
-  done.duration_ns = copy_ns(c.between_gpus ? CopyKind::device_to_host : c.kind, bytes);
+  done.duration_ns = copy_ns(c.between_gpus ? CopyKind::device_to_host : c.kind, bytes, c.page_locked);
   static constexpr const char* kNames[] = {"copy within the host", "copy to the GPU", "copy to the host",
                                            "copy within the GPU"};
   const char* const name = c.between_gpus ? "copy between GPUs" : kNames[static_cast<unsigned>(c.kind)];
@@ -638,7 +635,7 @@ Machine::Done Machine::perform_fill(const FillRequest& f) {
   if (f.height == 1 || f.pitch == row_bytes) leave_in_l2(f.to, row_bytes * f.height);
   Done done;
   done.engine = Engine::within;
-  done.duration_ns = copy_ns(CopyKind::device_to_device, row_bytes * f.height) / 2;
+  done.duration_ns = copy_ns(CopyKind::device_to_device, row_bytes * f.height, true) / 2;
   done.record = WorkRecord{"fill", false, 0, {}, 0, row_bytes * f.height, true, {}};
   return done;
 }
@@ -1121,6 +1118,8 @@ Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
   if (!asynchronous && executor_.is_own_thread()) return Status::not_permitted;
   wait_for_room(stream);
   Executor::Ticket ticket = 0;
+  const double call_ns = std::holds_alternative<CopyRequest>(operation) ? config_.host_copy.call_ns : 0;
+  const StreamId id = stream.id;
   {
     const std::lock_guard lock(mutex_);
     if (stream.capture != nullptr) {
@@ -1132,7 +1131,6 @@ Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
     const std::shared_ptr<Event> recorded = record == nullptr ? nullptr : record->event;
     if (record != nullptr) record->number = ++recorded->asked;
     const double asked_ns = schedule_.host_now();
-    const StreamId id = stream.id;
     Executor::Turn turn = turn_of(stream);
     turn.is_short = is_short(operation);
     if (const auto* const awaited = std::get_if<WaitForEvent>(&operation)) turn.after = awaited->event->last;
@@ -1141,7 +1139,11 @@ Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
     stream.last = ticket;
     if (recorded != nullptr) recorded->last = ticket;
   }
-  return asynchronous ? Status::success : wait(ticket);
+  if (asynchronous) return Status::success;
+  const Status status = wait(ticket);
+  const std::lock_guard lock(mutex_);
+  schedule_.host_waits(schedule_.done(id) + call_ns);
+  return status;
 }
 
 Machine::Done Machine::perform(const Operation& operation) {

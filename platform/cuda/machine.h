@@ -319,7 +319,7 @@ class Machine {
   /// Pre: mutex_ is held.
   [[nodiscard]] Executor::Turn turn_of(const Stream& stream) const;
   [[nodiscard]] static bool is_short(const Operation& operation);
-  [[nodiscard]] double copy_ns(CopyKind kind, std::uint64_t bytes) const;
+  [[nodiscard]] double copy_ns(CopyKind kind, std::uint64_t bytes, bool page_locked) const;
   /// A grid of the module is asked for: what it has of the device library stays as large as it is.
   void note_use(const ModuleOnDevice& module, unsigned device);
   /// Pre: mutex_ is held.

@@ -84,6 +84,7 @@ struct CopyRequest {
   std::uint64_t depth = 1, to_slice_pitch = 0, from_slice_pitch = 0;
   bool between_gpus =
       false;  ///< from the memory of one to that of another: over the link; found by Machine::check()
+  bool page_locked = true;  ///< the host's side, if it has one; likewise
 
   [[nodiscard]] std::uint64_t bytes() const { return width * height * depth; }
   /// Whether it is of a size that memory has, so that none of these overflows.

@@ -30,6 +30,8 @@ struct DeviceShape {
   std::uint64_t l2_bytes = 0;      ///< in all
   std::uint64_t shared_bytes = 0;  ///< that the CTAs of an SM have together
   std::uint64_t memory_bytes = 0;
+  unsigned bus_bits = 0;            ///< of its memory
+  std::uint64_t persist_bytes = 0;  ///< of L2 that persisting accesses may have
 };
 
 /// A GPU on which the kernels of sw/microbench run: a model or hardware.
@@ -49,6 +51,9 @@ class BenchDevice {
   virtual void forget() = 0;
   /// Runs a kernel to its end. Returns the seconds that it took. Throws BenchError if it fails.
   virtual double run(const KernelCall& call) = 0;
+  /// Copies between the host's memory and the device's. Returns the seconds that it took: between two events
+  /// of the device, or (`by_host`) until the host goes on. Throws BenchError if there is no room.
+  virtual double host_copy(std::uint64_t bytes, bool to_device, bool page_locked, bool by_host) = 0;
   /// Forgets caches and gives all memory back.
   virtual void clear() = 0;
 };

@@ -30,6 +30,9 @@ struct ClassSummary {
 /// Measures a row. Never throws: what goes wrong is why it is refused.
 [[nodiscard]] RowResult measure(BenchDevice& device, const MeasuredRow& row);
 
+/// Measures a row an odd number of times, as hardware needs it, and takes the median.
+[[nodiscard]] RowResult measure_often(BenchDevice& device, const MeasuredRow& row, unsigned times);
+
 /// By class, those with the most rows first, and all together at the end. Rows without tolerance do not
 /// count.
 [[nodiscard]] std::vector<ClassSummary> summarise(const std::vector<RowResult>& results);

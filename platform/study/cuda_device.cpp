@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -12,7 +14,8 @@ namespace {
 
 // The driver API's types and numbers that are needed here (CUDA Driver API reference).
 constexpr int kAttributeClockKhz = 13, kAttributeSms = 16, kAttributeThreadsPerSm = 39,
-              kAttributeL2Bytes = 38, kAttributeSharedPerSm = 81, kFunctionSharedBytes = 8,
+              kAttributeBusBits = 37, kAttributeL2Bytes = 38, kAttributeMajor = 75, kAttributeMinor = 76,
+              kAttributeSharedPerSm = 81, kAttributePersistBytes = 108, kFunctionSharedBytes = 8,
               kFunctionCarveout = 9, kNoPreference = -1;
 
 }  // namespace
@@ -53,6 +56,10 @@ struct CudaDevice::Driver {
   int (*free)(std::uint64_t) = nullptr;
   int (*to_device)(std::uint64_t, const void*, std::size_t) = nullptr;
   int (*to_host)(void*, std::uint64_t, std::size_t) = nullptr;
+  int (*to_device_later)(std::uint64_t, const void*, std::size_t, void*) = nullptr;
+  int (*to_host_later)(void*, std::uint64_t, std::size_t, void*) = nullptr;
+  int (*allocate_host)(void**, std::size_t, unsigned) = nullptr;
+  int (*free_host)(void*) = nullptr;
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                 void**) = nullptr;
   int (*make_event)(void**, unsigned) = nullptr;
@@ -97,6 +104,10 @@ void CudaDevice::find_functions() {
   find("cuMemFree_v2", d.free);
   find("cuMemcpyHtoD_v2", d.to_device);
   find("cuMemcpyDtoH_v2", d.to_host);
+  find("cuMemcpyHtoDAsync_v2", d.to_device_later);
+  find("cuMemcpyDtoHAsync_v2", d.to_host_later);
+  find("cuMemHostAlloc", d.allocate_host);
+  find("cuMemFreeHost", d.free_host);
   find("cuLaunchKernel", d.launch);
   find("cuEventCreate", d.make_event);
   find("cuEventRecord", d.record);
@@ -124,6 +135,9 @@ CudaDevice::CudaDevice(unsigned number) : driver_(std::make_unique<Driver>()) {
   shape_.sm_mhz = attribute(kAttributeClockKhz) / 1000;
   shape_.l2_bytes = attribute(kAttributeL2Bytes);
   shape_.shared_bytes = attribute(kAttributeSharedPerSm);
+  shape_.bus_bits = attribute(kAttributeBusBits);
+  shape_.persist_bytes = attribute(kAttributePersistBytes);
+  const unsigned capability = 10 * attribute(kAttributeMajor) + attribute(kAttributeMinor);
   std::size_t bytes = 0;
   call("cuDeviceTotalMem", driver_->total_memory, &bytes, device);
   shape_.memory_bytes = bytes;
@@ -131,16 +145,27 @@ CudaDevice::CudaDevice(unsigned number) : driver_(std::make_unique<Driver>()) {
   call("cuDevicePrimaryCtxRetain", driver_->retain, &context, device);
   call("cuCtxSetCurrent", driver_->set_current, context);
   for (const MicrobenchText& text : microbench_texts()) {
+    if (text.target > capability) continue;
     void* module = nullptr;
     call("cuModuleLoadData", driver_->load, &module, static_cast<const void*>(text.ptx));
     modules_.push_back(module);
   }
   for (void*& event : events_) call("cuEventCreate", driver_->make_event, &event, 0U);
+  call("cuMemAlloc", driver_->allocate, &awake_, std::size_t{256});
+  // An idle GPU has a low clock, and takes its time to raise it.
+  const auto begin = std::chrono::steady_clock::now();
+  do {
+    record(0);
+    keep_awake();
+    record(1);
+    elapsed();
+  } while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
 }
 
 CudaDevice::~CudaDevice() {
   try {
     free_all();
+    driver_->free(awake_);
   } catch (const BenchError&) {
     // The driver frees what is left at the end of the process.
   }
@@ -199,11 +224,11 @@ std::uint64_t CudaDevice::texture(std::uint64_t address, std::uint64_t words) {
   return made;
 }
 
-double CudaDevice::run(const KernelCall& kernel) {
+void CudaDevice::launch(const KernelCall& kernel) {
   void*& function = functions_[kernel.kernel];
   for (void* const module : modules_)
     if (function == nullptr) driver_->function(&function, module, kernel.kernel.c_str());
-  if (function == nullptr) throw BenchError{"no module has a kernel " + kernel.kernel};
+  if (function == nullptr) throw BenchError{"no kernel " + kernel.kernel + " runs on this GPU"};
   call("cuFuncSetAttribute", driver_->set_attribute, function, kFunctionSharedBytes,
        static_cast<int>(kernel.shared_bytes));
   call("cuFuncSetAttribute", driver_->set_attribute, function, kFunctionCarveout,
@@ -213,15 +238,61 @@ double CudaDevice::run(const KernelCall& kernel) {
   std::size_t size = block.size();
   void* extra[] = {reinterpret_cast<void*>(std::uintptr_t{1}), block.data(),
                    reinterpret_cast<void*>(std::uintptr_t{2}), &size, nullptr};
-  void* const stream = nullptr;
-  call("cuEventRecord", driver_->record, events_[0], stream);
   call("cuLaunchKernel", driver_->launch, function, kernel.ctas, 1U, 1U, kernel.threads, 1U, 1U,
-       kernel.shared_bytes, stream, static_cast<void**>(nullptr), &extra[0]);
-  call("cuEventRecord", driver_->record, events_[1], stream);
+       kernel.shared_bytes, static_cast<void*>(nullptr), static_cast<void**>(nullptr), &extra[0]);
+}
+
+/// Work of about 0.1 ms that leaves the caches alone.
+void CudaDevice::keep_awake() {
+  KernelCall spin{"barrier_block", 1, 32};
+  launch(spin.word(4096).pointer(awake_));
+}
+
+void CudaDevice::record(unsigned event) {
+  call("cuEventRecord", driver_->record, events_[event], static_cast<void*>(nullptr));
+}
+
+double CudaDevice::elapsed() {
   call("cuEventSynchronize", driver_->synchronize, events_[1]);
   float milliseconds = 0;
   call("cuEventElapsedTime", driver_->elapsed, &milliseconds, events_[0], events_[1]);
   return milliseconds * 1e-3;
+}
+
+double CudaDevice::run(const KernelCall& kernel) {
+  keep_awake();
+  record(0);
+  launch(kernel);
+  record(1);
+  return elapsed();
+}
+
+double CudaDevice::host_copy(std::uint64_t bytes, bool to_device, bool page_locked, bool by_host) {
+  const std::uint64_t at = allocate(bytes);
+  std::vector<std::uint8_t> pageable(page_locked ? 0 : bytes, 1);
+  void* here = pageable.data();
+  if (page_locked) call("cuMemHostAlloc", driver_->allocate_host, &here, static_cast<std::size_t>(bytes), 0U);
+  const auto free_host = [this](void* memory) { driver_->free_host(memory); };
+  const std::unique_ptr<void, decltype(free_host)> locked(page_locked ? here : nullptr, free_host);
+  const auto size = static_cast<std::size_t>(bytes);
+  void* const stream = nullptr;
+  const auto once = [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    record(0);
+    if (to_device)
+      call("cuMemcpyHtoDAsync", driver_->to_device_later, at, static_cast<const void*>(here), size, stream);
+    else
+      call("cuMemcpyDtoHAsync", driver_->to_host_later, here, at, size, stream);
+    record(1);
+    const double between_events = elapsed();
+    return by_host ? std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()
+                   : between_events;
+  };
+  constexpr unsigned kTimes = 15;
+  std::vector<double> took(kTimes);
+  for (double& t : took) t = once();
+  std::nth_element(took.begin(), took.begin() + kTimes / 2, took.end());
+  return took[kTimes / 2];
 }
 
 }  // namespace warpline::study

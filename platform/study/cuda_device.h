@@ -27,6 +27,7 @@ class CudaDevice final : public BenchDevice {
   std::uint64_t texture(std::uint64_t address, std::uint64_t words) override;
   void forget() override;
   double run(const KernelCall& call) override;
+  double host_copy(std::uint64_t bytes, bool to_device, bool page_locked, bool by_host) override;
   void clear() override;
 
  private:
@@ -34,6 +35,11 @@ class CudaDevice final : public BenchDevice {
   template <class Function, class... Arguments>
   void call(const char* name, Function* function, Arguments... arguments);
   void find_functions();
+  void launch(const KernelCall& kernel);
+  void keep_awake();
+  void record(unsigned event);
+  /// Seconds from the first event to the second, once that has come.
+  double elapsed();
   void free_all();
 
   std::unique_ptr<Driver> driver_;
@@ -42,6 +48,7 @@ class CudaDevice final : public BenchDevice {
   std::map<std::string, void*> functions_;  ///< by kernel
   std::vector<void*> modules_;
   std::vector<std::uint64_t> buffers_, textures_;
+  std::uint64_t awake_ = 0;  ///< scratch of keep_awake()
   void* events_[2] = {nullptr, nullptr};
 };
 

@@ -25,10 +25,13 @@ const std::vector<Unit>& units() {
                                          {"ns", {D::cycles}, 1000, true},
                                          {"us", {D::cycles}, 1, true},
                                          {"GB/s", {D::bytes_per_second}, 1e-9},
+                                         {"TB/s", {D::bytes_per_second}, 1e-12},
                                          {"GiB/s", {D::bytes_per_second}, 1.0 / (1U << 30U)},
                                          {"B/clk/SM", {D::bytes_per_cycle}, 1},
                                          {"atomics/clk", {D::operations_per_cycle}, 1},
+                                         {"warpinst/SM/clk", {D::operations_per_cycle}, 1},
                                          {"MHz", {D::count}, 1},
+                                         {"MiB", {D::count}, 1.0 / (1U << 20U)},
                                          {"bytes", {D::count}, 1},
                                          {"count", {D::count}, 1}};
   return kAll;
@@ -58,8 +61,10 @@ class RowReader {
     const Member* const unit_at = table.find("unit");
     const Unit* const unit = find_unit(row.unit);
     if (unit_at != nullptr && unit == nullptr)
-      reader.fault(unit_at->value.place, "unit: there is no \"" + row.unit + "\"",
-                   "cycles, ns, us, GB/s, GiB/s, B/clk/SM, atomics/clk, MHz, bytes or count");
+      reader.fault(
+          unit_at->value.place, "unit: there is no \"" + row.unit + "\"",
+          "cycles, ns, us, GB/s, TB/s, GiB/s, B/clk/SM, atomics/clk, warpinst/SM/clk, MHz, bytes, MiB or "
+          "count");
     if (const Member* value = table.find("value"); value != nullptr && row.value <= 0)
       reader.fault(value->value.place, "value: must be above 0");
     if (const Member* refused = table.find("refused"); refused != nullptr) {

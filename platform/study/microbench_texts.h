@@ -7,6 +7,7 @@ namespace warpline::study {
 /// The kernels of sw/microbench as PTX, which the build puts into the library.
 struct MicrobenchText {
   const char* name;
+  unsigned target;  ///< ten times the compute capability that it needs
   const char* ptx;
 };
 [[nodiscard]] const std::vector<MicrobenchText>& microbench_texts();

@@ -1,5 +1,6 @@
 #include "platform/study/model_device.h"
 
+#include "platform/config/host_copy.h"
 #include "platform/launch/module_memory.h"
 #include "platform/programs/ptx/module.h"
 #include "platform/study/microbench_texts.h"
@@ -15,6 +16,8 @@ ModelDevice::ModelDevice(const GpuConfig& config) : config_(config) {
       std::uint64_t{config.l2.slices} * config.l2.geometry.sets * config.l2.geometry.ways * kLineBytes;
   shape_.shared_bytes = config.sm.shared_bytes;
   shape_.memory_bytes = config.vidmem_bytes;
+  shape_.bus_bits = config.dram.channels * config.dram.bus_bits;
+  shape_.persist_bytes = shape_.l2_bytes * config.l2.geometry.evict_last_percent / 100;
   for (const MicrobenchText& text : microbench_texts()) {
     auto module = ptx::parse(text.ptx, std::string(text.name) + ".ptx (built in)");
     WARPLINE_EXPECT(module.ok(), "built-in kernels are read");
@@ -85,6 +88,11 @@ double ModelDevice::run(const KernelCall& call) {
                      faults.front().where};
   if (result.outcome != RunOutcome::quiescent) throw BenchError{"the kernel " + call.kernel + " did not end"};
   return platform_->time_ns(result.cycles) * 1e-9;
+}
+
+double ModelDevice::host_copy(std::uint64_t bytes, bool to_device, bool page_locked, bool by_host) {
+  return (host_copy_ns(config_, bytes, to_device, page_locked) + (by_host ? config_.host_copy.call_ns : 0)) *
+         1e-9;
 }
 
 }  // namespace warpline::study

@@ -26,6 +26,7 @@ class ModelDevice final : public BenchDevice {
   /// The host's writes leave nothing in caches here.
   void forget() override {}
   double run(const KernelCall& call) override;
+  double host_copy(std::uint64_t bytes, bool to_device, bool page_locked, bool by_host) override;
   void clear() override;
   [[nodiscard]] GpuPlatform& platform() { return *platform_; }
 

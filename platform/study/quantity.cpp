@@ -4,44 +4,14 @@
 #include <cmath>
 #include <numeric>
 
+#include "platform/study/exchange_quantities.h"
+#include "platform/study/geometry_quantities.h"
+#include "platform/study/measuring.h"
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/random.h"
 
 namespace warpline::study {
 namespace {
-
-/// A row's arguments, each with what it is where the row does not say.
-class Given {
- public:
-  explicit Given(const QuantityArguments& a) : arguments_(a) {}
-  [[nodiscard]] std::uint64_t number(const char* key, std::uint64_t otherwise) const {
-    const auto found = arguments_.numbers.find(key);
-    return found == arguments_.numbers.end() ? otherwise : static_cast<std::uint64_t>(found->second);
-  }
-  [[nodiscard]] std::string word(const char* key, const char* otherwise) const {
-    const auto found = arguments_.words.find(key);
-    return found == arguments_.words.end() ? otherwise : found->second;
-  }
-
- private:
-  const QuantityArguments& arguments_;
-};
-
-/// Cycles that a kernel told in result[0].
-double told_cycles(BenchDevice& device, KernelCall call, std::uint64_t result) {
-  device.run(call.pointer(result));
-  std::uint64_t cycles = 0;
-  device.read(result, &cycles, sizeof cycles);
-  return static_cast<double>(cycles);
-}
-
-/// By how much run(2 * rounds) takes longer than run(rounds), once the code is in the caches: what a launch
-/// costs is left out.
-template <class Run>
-double of_rounds(const Run& run, unsigned rounds) {
-  run(rounds);
-  const double few = run(rounds);
-  return run(2 * rounds) - few;
-}
 
 /// The numbers 0 to count - 1 in an order without pattern.
 std::vector<std::uint32_t> shuffled(std::uint64_t count) {
@@ -77,24 +47,67 @@ Ring ring_of(std::uint64_t nodes, std::uint64_t node_bytes, const DeviceShape& s
   return ring;
 }
 
-/// Cycles of a load in a chain of addresses.
-double chase(BenchDevice& device, const QuantityArguments& arguments) {
+/// Cycles of a step of a chain through global memory, of addresses or (`by_index`) of places of 4 bytes.
+double follow(BenchDevice& device, const QuantityArguments& arguments, const std::string& kernel,
+              bool by_index) {
   const Given given(arguments);
   const std::uint64_t node = given.number("node", 128);
   const std::uint64_t count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
   const std::uint64_t at = device.allocate(count * node), result = device.allocate(256);
-  const Ring ring = ring_of(count, node, device.shape());
+  Ring ring = ring_of(count, node, device.shape());
+  if (given.word("order", "random") == "forward") std::iota(ring.nodes.begin(), ring.nodes.end(), 0U);
+  const auto place = [&](std::size_t n) {
+    const std::uint64_t of_node = ring.nodes[n % ring.nodes.size()] * node;
+    return by_index ? of_node / 4 : at + of_node;
+  };
   for (std::size_t n = 0; n < ring.nodes.size(); ++n) {
-    const std::uint64_t next = at + ring.nodes[(n + 1) % ring.nodes.size()] * node;
-    device.write(at + ring.nodes[n] * node, &next, sizeof next);
+    const std::uint64_t next = place(n + 1);
+    device.write(at + ring.nodes[n] * node, &next, by_index ? 4 : 8);  // little-endian, as the GPU
   }
-  KernelCall call{"chase_" + given.word("operator", "ca"), 1,
-                  static_cast<unsigned>(given.number("threads", 1))};
   if (ring.warm < ring.nodes.size()) device.forget();
+  KernelCall call{kernel, 1, static_cast<unsigned>(given.number("threads", 1))};
   if (arguments.numbers.count("carveout") != 0)
     call.carveout = static_cast<unsigned>(given.number("carveout", 0));
-  call.pointer(at + ring.nodes[0] * node).word(ring.warm).word(ring.steps);
-  return told_cycles(device, call, result) / ring.steps;
+  if (by_index)
+    call.pointer(at).word(place(0));
+  else
+    call.pointer(place(0));
+  return told_cycles(device, call.word(ring.warm).word(ring.steps), result) / ring.steps;
+}
+double chase(BenchDevice& device, const QuantityArguments& arguments) {
+  return follow(device, arguments, "chase_" + Given(arguments).word("operator", "ca"), false);
+}
+double chase_index(BenchDevice& device, const QuantityArguments& arguments) {
+  return follow(device, arguments, "chase_index", true);
+}
+double chase_bulk(BenchDevice& device, const QuantityArguments& arguments) {
+  return follow(device, arguments, "chase_bulk", false);
+}
+
+/// Cycles of a load that hits in L2, from the SM that a share of all SMs are no farther than.
+double chase_of_sms(BenchDevice& device, const QuantityArguments& arguments) {
+  const Given given(arguments);
+  constexpr std::uint64_t kNode = 128;
+  constexpr unsigned kSteps = 256;
+  const std::uint64_t count = std::max<std::uint64_t>(given.number("bytes", 0) / kNode, 1);
+  const std::uint64_t at = device.allocate(count * kNode), result = device.allocate(256);
+  const std::vector<std::uint32_t> order = shuffled(count);
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    const std::uint64_t next = at + order[(n + 1) % order.size()] * kNode;
+    device.write(at + order[n] * kNode, &next, sizeof next);
+  }
+  const unsigned sms = device.shape().sms;
+  KernelCall all{"stream_read16", sms, 1024};
+  device.run(all.pointer(at).pointer(device.allocate(256)).word(count * kNode / 16));
+  std::vector<double> cycles;
+  for (unsigned sm = 0; sm < sms; ++sm) {
+    KernelCall call{"chase_from", sms, 1};
+    call.pointer(at + order[sm * kSteps % count] * kNode).word(sm).word(8).word(kSteps);
+    cycles.push_back(told_cycles(device, call, result) / kSteps);
+  }
+  std::sort(cycles.begin(), cycles.end());
+  const std::string which = given.word("which", "least");
+  return which == "least" ? cycles.front() : which == "most" ? cycles.back() : cycles[cycles.size() / 2];
 }
 
 /// Words of 32 bits that hold the index of the next node, in units of `unit` bytes.
@@ -105,22 +118,6 @@ std::vector<std::uint32_t> index_ring(const Ring& ring, std::uint64_t step, std:
     out[ring.nodes[n] * step / 4] =
         static_cast<std::uint32_t>(ring.nodes[(n + 1) % ring.nodes.size()] * step / unit);
   return out;
-}
-
-double chase_index(BenchDevice& device, const QuantityArguments& arguments) {
-  const Given given(arguments);
-  const std::uint64_t node = given.number("node", 128);
-  const std::uint64_t count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 1);
-  const std::uint64_t at = device.allocate(count * node), result = device.allocate(256);
-  const Ring ring = ring_of(count, node, device.shape());
-  for (std::size_t n = 0; n < ring.nodes.size(); ++n) {
-    const auto next = static_cast<std::uint32_t>(ring.nodes[(n + 1) % ring.nodes.size()] * node / 4);
-    device.write(at + ring.nodes[n] * node, &next, sizeof next);
-  }
-  if (ring.warm < ring.nodes.size()) device.forget();
-  KernelCall call{"chase_index", 1, 1};
-  call.pointer(at).word(ring.nodes[0] * node / 4).word(ring.warm).word(ring.steps);
-  return told_cycles(device, call, result) / ring.steps;
 }
 
 double chase_constant(BenchDevice& device, const QuantityArguments& arguments) {
@@ -137,8 +134,11 @@ double chase_constant(BenchDevice& device, const QuantityArguments& arguments) {
   for (std::size_t n = 0; n < ring.nodes.size(); ++n)
     words[ring.nodes[n] * node / 8] = base + ring.nodes[(n + 1) % ring.nodes.size()] * node;
   device.write_constant("chain", words.data(), words.size() * 8);
-  KernelCall call{"chase_constant", 1, 1};
-  call.pointer(base + ring.nodes[0] * node).word(ring.warm).word(ring.steps);
+  // Lanes that have places of their own begin evenly apart.
+  const auto lanes = static_cast<unsigned>(given.number("lanes", 1));
+  KernelCall call{"chase_constant", 1, lanes};
+  call.pointer(lanes == 1 ? base + ring.nodes[0] * node : base).word(count / lanes * node);
+  call.word(ring.warm).word(ring.steps);
   return told_cycles(device, call, result) / ring.steps;
 }
 
@@ -270,6 +270,34 @@ double read_windows(BenchDevice& device, const QuantityArguments& arguments) {
   return static_cast<double>(kWindow) * resident / (many - few);
 }
 
+/// Bytes a second of a buffer that all SMs read again and again, eight blocks of 256 threads each. It counts
+/// once a round, though its threads read parts of it more often where they are more than its words.
+double read_round(BenchDevice& device, const QuantityArguments& arguments) {
+  const Given given(arguments);
+  const std::uint64_t bytes = given.number("bytes", 0);
+  if (!is_power_of_two(bytes)) throw BenchError{"bytes must be a power of two"};
+  const std::uint64_t at = device.allocate(bytes), out = device.allocate(256);
+  const auto run = [&](unsigned rounds) {
+    KernelCall call{"read_round_" + given.word("operator", "ca"), 8 * device.shape().sms, 256};
+    return device.run(call.pointer(at).word(bytes / 16).word(rounds).pointer(out));
+  };
+  constexpr unsigned kRounds = 2;
+  return static_cast<double>(bytes) * kRounds / of_rounds(run, kRounds);
+}
+
+/// Bytes a second, read and written, of a copy by volatile words of 32 bits, to and fro.
+double copy_volatile(BenchDevice& device, const QuantityArguments& arguments) {
+  const Given given(arguments);
+  const std::uint64_t bytes = given.number("bytes", 0), a = device.allocate(bytes),
+                      b = device.allocate(bytes);
+  const auto run = [&](unsigned rounds) {
+    KernelCall call{"copy_volatile", static_cast<unsigned>(given.number("blocks", 160)),
+                    static_cast<unsigned>(given.number("threads", 1024))};
+    return device.run(call.pointer(a).pointer(b).word(bytes / 4).word(rounds));
+  };
+  return 2.0 * static_cast<double>(bytes) / of_rounds(run, 1);
+}
+
 /// Cycles of a warp's load that hits in L1 with lanes `stride` elements apart.
 double strided(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
@@ -289,10 +317,11 @@ double strided(BenchDevice& device, const QuantityArguments& arguments) {
 /// Bytes per cycle that one SM reads of its own memory.
 double own_bandwidth(BenchDevice& device, const QuantityArguments& arguments, bool shared) {
   const Given given(arguments);
-  const bool is_double = given.word("type", "float") == "double";
+  const std::string type = given.word("type", "float");
   const auto warps = static_cast<unsigned>(given.number("warps", 32));
-  const std::uint64_t element = is_double ? 8 : 4, result = device.allocate(256);
-  const std::string name = std::string(shared ? "shared_" : "cached_") + (is_double ? "double" : "float");
+  const std::uint64_t element = type == "float4" ? 16 : type == "double" ? 8 : 4;
+  const std::uint64_t result = device.allocate(256);
+  const std::string name = std::string(shared ? "shared_" : "cached_") + type;
   const std::uint64_t at = shared ? 0 : device.allocate(8 * element * warps * 32);
   const auto run = [&](unsigned rounds) {
     KernelCall call{name, 1, warps * 32, shared ? static_cast<unsigned>(element * warps * 32) : 0U};
@@ -327,6 +356,35 @@ double atomic_latency(BenchDevice& device, const QuantityArguments& arguments) {
   return told_cycles(device, call.word(kSteps), result) / kSteps;
 }
 
+/// Cycles by which a reduction to a word makes an atomic to it wait.
+double reduction_interval(BenchDevice& device, const QuantityArguments& arguments) {
+  constexpr unsigned kTrips = 4, kReductions = 32, kBytes = 64 * 128;
+  const std::uint64_t words = device.allocate(kBytes), result = device.allocate(256);
+  const std::vector<std::uint8_t> zeros(kBytes);
+  device.write(words, zeros.data(), kBytes);
+  const auto trip = [&](unsigned reductions) {
+    const auto run = [&](unsigned trips) {
+      KernelCall call{"atomic_global_trips", 1, 32};
+      call.pointer(words).word(Given(arguments).number("contention", 1)).word(reductions).word(trips);
+      return told_cycles(device, call, result);
+    };
+    return of_rounds(run, kTrips) / kTrips;
+  };
+  return (trip(kReductions) - trip(0)) / kReductions;
+}
+
+/// Warps' additions per cycle to words of their own in shared memory, of one SM.
+double shared_atomic_rate(BenchDevice& device, const QuantityArguments& arguments) {
+  const auto warps = static_cast<unsigned>(Given(arguments).number("warps", 4));
+  const std::uint64_t result = device.allocate(256);
+  const auto run = [&](unsigned rounds) {
+    KernelCall call{"atomic_shared_rate", 1, 32 * warps};
+    return told_cycles(device, call.word(rounds), result);
+  };
+  constexpr unsigned kRounds = 16;
+  return 8.0 * kRounds * warps / of_rounds(run, kRounds);
+}
+
 /// Additions per cycle of all threads to `words` words.
 double atomic_rate(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
@@ -341,10 +399,15 @@ double atomic_rate(BenchDevice& device, const QuantityArguments& arguments) {
   return 1024.0 * shape.sms * kRounds / (of_rounds(run, kRounds) * shape.sm_mhz * 1e6);
 }
 
+/// Whether each barrier is timed by itself.
+std::string by_clock(const Given& given) {
+  return given.word("by", "slope") == "clock" ? "_direct" : "";
+}
+
 double barrier_block(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
   constexpr unsigned kSteps = 64;
-  KernelCall call{"barrier_block", static_cast<unsigned>(given.number("blocks", 1)),
+  KernelCall call{"barrier_block" + by_clock(given), static_cast<unsigned>(given.number("blocks", 1)),
                   static_cast<unsigned>(given.number("warps", 1)) * 32};
   return told_cycles(device, call.word(kSteps), device.allocate(256)) / kSteps;
 }
@@ -354,9 +417,22 @@ double barrier_grid(BenchDevice& device, const QuantityArguments& arguments) {
   constexpr unsigned kSteps = 8;
   const std::uint64_t counter = device.allocate(256), zero = 0;
   device.write(counter, &zero, sizeof zero);
-  KernelCall call{"barrier_grid", static_cast<unsigned>(given.number("blocks", 2)),
+  KernelCall call{"barrier_grid" + by_clock(given), static_cast<unsigned>(given.number("blocks", 2)),
                   static_cast<unsigned>(given.number("threads", 256))};
   return told_cycles(device, call.pointer(counter).word(kSteps), device.allocate(256)) / kSteps;
+}
+
+double copy_seconds(BenchDevice& device, const QuantityArguments& arguments) {
+  const Given given(arguments);
+  return device.host_copy(given.number("bytes", 0), given.word("to", "device") == "device",
+                          given.word("memory", "page_locked") == "page_locked",
+                          given.word("timed_by", "events") == "host");
+}
+double host_copy_time(BenchDevice& device, const QuantityArguments& arguments) {
+  return copy_seconds(device, arguments) * device.shape().sm_mhz * 1e6;
+}
+double host_copy(BenchDevice& device, const QuantityArguments& arguments) {
+  return static_cast<double>(Given(arguments).number("bytes", 0)) / copy_seconds(device, arguments);
 }
 
 /// What the device says of itself.
@@ -365,7 +441,16 @@ double property(BenchDevice& device, const QuantityArguments& arguments) {
   const DeviceShape& s = device.shape();
   if (what == "sms") return s.sms;
   if (what == "sm_mhz") return s.sm_mhz;
+  if (what == "bus_bits") return s.bus_bits;
+  if (what == "persist_bytes") return static_cast<double>(s.persist_bytes);
   return static_cast<double>(s.l2_bytes);
+}
+
+/// These, and those of other files.
+std::vector<Quantity> all_of(std::vector<Quantity> out) {
+  for (const std::vector<Quantity>& part : {geometry_quantities(), exchange_quantities()})
+    out.insert(out.end(), part.begin(), part.end());
+  return out;
 }
 
 }  // namespace
@@ -374,23 +459,37 @@ const std::vector<Quantity>& quantities() {
   using D = Dimension;
   constexpr std::uint64_t kConstantBytes = 65536;
   static const NumberArgument kBytes{"bytes", true}, kNode{"node", false, 8, 1U << 20U};
-  static const std::vector<Quantity> kAll = {
+  static const WordArgument kOrder{"order", {"random", "forward"}}, kBy{"by", {"slope", "clock"}},
+      kType{"type", {"float", "double", "float4"}};
+  static const std::vector<Quantity> kAll = all_of({
       {"chase",
        "SM cycles of a load in a chain of addresses",
        D::cycles,
        {kBytes, kNode, {"threads", false, 1, 1024}, {"carveout", false, 0, 100}},
-       {{"operator", {"ca", "cg", "cv", "nc"}}},
+       {{"operator", {"ca", "cg", "cv", "nc"}}, kOrder},
        chase},
       {"chase_index",
        "SM cycles of a step of a chain of indices",
        D::cycles,
        {kBytes, kNode},
-       {},
+       {kOrder},
        chase_index},
+      {"chase_bulk",
+       "SM cycles of a bulk copy in a chain of addresses",
+       D::cycles,
+       {kBytes, {"node", false, 16, 1U << 20U}, {"threads", false, 1, 1024}},
+       {},
+       chase_bulk},
+      {"chase_of_sms",
+       "SM cycles of a load in a chain in L2, by the SM that it is nearest to",
+       D::cycles,
+       {kBytes},
+       {{"which", {"least", "median", "most"}}},
+       chase_of_sms},
       {"chase_constant",
        "SM cycles of a step of a chain in constant memory",
        D::cycles,
-       {{"bytes", true, 8, kConstantBytes}, kNode},
+       {{"bytes", true, 8, kConstantBytes}, kNode, {"lanes", false, 1, 32}},
        {},
        chase_constant},
       {"chase_texture",
@@ -429,6 +528,18 @@ const std::vector<Quantity>& quantities() {
        {kBytes},
        {},
        read_windows},
+      {"read_round",
+       "bytes a second of a buffer that all SMs read round by round",
+       D::bytes_per_second,
+       {kBytes},
+       {{"operator", {"ca", "cg"}}},
+       read_round},
+      {"copy_volatile",
+       "bytes a second read and written of a copy by volatile words",
+       D::bytes_per_second,
+       {kBytes, {"blocks", false, 1, 65535}, {"threads", false, 1, 1024}},
+       {},
+       copy_volatile},
       {"strided",
        "SM cycles of a warp's load that hits in L1",
        D::cycles,
@@ -439,13 +550,13 @@ const std::vector<Quantity>& quantities() {
        "bytes per SM cycle of shared memory",
        D::bytes_per_cycle,
        {{"warps", false, 1, 32}},
-       {{"type", {"float", "double"}}},
+       {kType},
        shared_bandwidth},
       {"l1_bandwidth",
        "bytes per SM cycle of hits in L1",
        D::bytes_per_cycle,
        {{"warps", false, 1, 32}},
-       {{"type", {"float", "double"}}},
+       {kType},
        l1_bandwidth},
       {"atomic_latency",
        "SM cycles of a chain of atomics",
@@ -459,25 +570,53 @@ const std::vector<Quantity>& quantities() {
        {{"words", false, 1, 1U << 28U}},
        {},
        atomic_rate},
+      {"reduction_interval",
+       "SM cycles that a warp's reduction holds up what comes behind it at its word",
+       D::cycles,
+       {{"contention", false, 1, 32}},
+       {},
+       reduction_interval},
+      {"shared_atomic_rate",
+       "warps' atomics per SM cycle in shared memory",
+       D::operations_per_cycle,
+       {{"warps", false, 1, 32}},
+       {},
+       shared_atomic_rate},
       {"barrier_block",
        "SM cycles of a barrier of a block",
        D::cycles,
        {{"warps", false, 1, 32}, {"blocks", false, 1, 65535}},
-       {},
+       {kBy},
        barrier_block},
       {"barrier_grid",
        "SM cycles of a barrier of a grid",
        D::cycles,
        {{"blocks", false, 2, 4096}, {"threads", false, 32, 1024}},
-       {},
+       {kBy},
        barrier_grid},
+      {"host_copy",
+       "bytes a second of a copy between host and device",
+       D::bytes_per_second,
+       {{"bytes", true, 1, 1U << 30U}},
+       {{"to", {"device", "host"}},
+        {"memory", {"page_locked", "pageable"}},
+        {"timed_by", {"events", "host"}}},
+       host_copy},
+      {"host_copy_time",
+       "SM cycles of a copy between host and device",
+       D::cycles,
+       {{"bytes", true, 1, 1U << 30U}},
+       {{"to", {"device", "host"}},
+        {"memory", {"page_locked", "pageable"}},
+        {"timed_by", {"events", "host"}}},
+       host_copy_time},
       {"property",
        "what the device says of itself",
        D::count,
        {},
-       {{"of", {"sms", "sm_mhz", "l2_bytes"}}},
+       {{"of", {"sms", "sm_mhz", "l2_bytes", "bus_bits", "persist_bytes"}}},
        property},
-  };
+  });
   return kAll;
 }
 

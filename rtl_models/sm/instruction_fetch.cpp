@@ -32,11 +32,11 @@ std::uint16_t InstructionFetch::request(std::uint64_t number, unsigned slot) {
 }
 
 void InstructionFetch::prefetch_after(std::uint64_t line, unsigned slot) {
-  const std::uint64_t next = line + 1;
-  if (next << kLineShift >= code_bytes_ || holds(base_line_ + next)) return;
-  if (under_way_ != 0 && find(base_line_ + next) != kNone) return;
-  request(base_line_ + next, slot);
-  ++counters_.prefetches;
+  for (std::uint64_t next = line + 1; next <= line + ahead_ && next << kLineShift < code_bytes_; ++next) {
+    if (holds(base_line_ + next) || (under_way_ != 0 && find(base_line_ + next) != kNone)) continue;
+    request(base_line_ + next, slot);
+    ++counters_.prefetches;
+  }
 }
 
 bool InstructionFetch::come_to(unsigned slot, std::uint64_t line) {

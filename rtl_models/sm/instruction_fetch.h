@@ -32,7 +32,7 @@ struct InstructionFetchCounters {
 ///
 /// A warp issues from one line until it comes to an instruction in another. Only then it asks here: a line in
 /// the buffer is there at once, any other is fetched, and the warp waits. With each line that a warp comes
-/// to, the line after it is fetched, too, if that is not there. Requests leave in order, one per cycle.
+/// to, some lines after it are fetched, too, if they are not there. Requests leave in order, one per cycle.
 ///
 /// A line that has come belongs to those who waited for it whatever becomes of the buffer, so that warps that
 /// replace each other's lines go on all the same.
@@ -47,6 +47,7 @@ class InstructionFetch {
         sm_(sm),
         place_of_(parameters.instruction_buffer_lines),
         buffer_(parameters.instruction_buffer_lines, kNoLine),
+        ahead_(parameters.instruction_prefetch_lines),
         awaited_(parameters.warp_slots, kNone) {}
 
   /// For a new kernel: `bytes` of code at `base`, a multiple of 128. 0 bytes: its instructions come from
@@ -132,8 +133,8 @@ class InstructionFetch {
     return kNone;
   }
   std::uint16_t request(std::uint64_t number, unsigned slot);
-  /// A warp comes to `line`: has the next line fetched, if the code has one and it is neither in the buffer
-  /// nor on its way.
+  /// A warp comes to `line`: has the next lines fetched, as far as the code goes, that are neither in the
+  /// buffer nor on their way.
   void prefetch_after(std::uint64_t line, unsigned slot);
 
   Component& owner_;
@@ -144,6 +145,7 @@ class InstructionFetch {
   unsigned shift_ = 0;
   Divider place_of_;                   ///< a line's place in the buffer is the remainder of its number
   std::vector<std::uint64_t> buffer_;  ///< numbers of the lines held; kNoLine: none
+  unsigned ahead_;                     ///< lines after that of a warp which are fetched, too
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> awaited_;  ///< by warp slot: the entry it waits for, or kNone
   std::deque<std::uint16_t> queue_;     ///< entries and invalidations to be sent, oldest first

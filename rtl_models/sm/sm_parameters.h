@@ -66,6 +66,7 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned stack_depth = 4096;                ///< tokens on a warp's call-return stack, at most
   bool fetch_instructions = true;             ///< false: every instruction is there when its turn comes
   unsigned instruction_buffer_lines = 96;     ///< of 128 bytes: 8 instructions of 16 bytes
+  unsigned instruction_prefetch_lines = 1;    ///< after that of a warp which are fetched, too
   TensorParameters tensor;
   BulkCopyParameters bulk_copy;
 
@@ -116,6 +117,7 @@ struct WARPLINE_PUBLIC SmParameters {
                "mbarrier_try_wait_cycles", "must be 1 to 1000000000 cycles");
     rules.need(instruction_buffer_lines >= 1 && instruction_buffer_lines <= 65536, "instruction_buffer_lines",
                "must be 1 to 65536");
+    rules.need(instruction_prefetch_lines <= 64, "instruction_prefetch_lines", "must be at most 64");
     const auto rate = [&rules](unsigned value, const char* key) {
       rules.need(value >= 1 && value <= 65536, key, "must be 1 to 65536");
     };
@@ -180,6 +182,8 @@ struct WARPLINE_PUBLIC SmParameters {
       "whether warps wait for code that is not there; without, no code is fetched");
     f("instruction_buffer_lines", instruction_buffer_lines,
       "lines of 128 bytes (8 instructions) in the SM's instruction buffer");
+    f("instruction_prefetch_lines", instruction_prefetch_lines,
+      "lines after that which a warp comes to that are fetched, too");
     f("tensor", tensor, "tensor cores");
     f("bulk_copy", bulk_copy, "the unit for bulk copies (TMA)");
   }

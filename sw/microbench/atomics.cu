@@ -59,3 +59,44 @@ extern "C" __global__ void atomic_spread(unsigned* a, unsigned words, unsigned r
   const unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % words;
   for (unsigned n = 0; n < rounds; ++n) asm volatile("red.global.add.u32 [%0], 1;" ::"l"(a + i));
 }
+// `reductions` additions that return nothing, and one that does, each trip: the next one begins with what it got. The
+// first `contention` lanes share a word, the others have one each; words are 128 bytes apart.
+extern "C" __global__ void atomic_global_trips(unsigned* words, unsigned contention, unsigned reductions,
+                                               unsigned trips, u64* result) {
+  unsigned* const word = words + (threadIdx.x < contention ? 0 : 32 + threadIdx.x) * 32;
+  unsigned v = threadIdx.x + 1;
+  const u64 begin = clock64();
+  for (unsigned n = 0; n < trips; ++n) {
+    for (unsigned i = 0; i < reductions; i += 8) {
+      asm volatile("red.global.add.u32 [%0], %1;" ::"l"(word), "r"(v));
+      asm volatile("red.global.add.u32 [%0], %1;" ::"l"(word), "r"(v));
+      asm volatile("red.global.add.u32 [%0], %1;" ::"l"(word), "r"(v));
+      asm volatile("red.global.add.u32 [%0], %1;" ::"l"(word), "r"(v));
+      asm volatile("red.global.add.u32 [%0], %1;" ::"l"(word), "r"(v));
+      asm volatile("red.global.add.u32 [%0], %1;" ::"l"(word), "r"(v));
+      asm volatile("red.global.add.u32 [%0], %1;" ::"l"(word), "r"(v));
+      asm volatile("red.global.add.u32 [%0], %1;" ::"l"(word), "r"(v));
+    }
+    asm volatile("atom.global.add.u32 %0, [%1], %0;" : "+r"(v) : "l"(word));
+  }
+  const u64 end = clock64();
+  if (threadIdx.x == 0) {
+    result[0] = end - begin;
+    result[1] = v;
+  }
+}
+// Every thread adds to a word of its own in shared memory, and waits for nothing.
+extern "C" __global__ void atomic_shared_rate(unsigned rounds, u64* result) {
+  __shared__ unsigned words[1024];
+  words[threadIdx.x] = 1;
+  __syncthreads();
+  const unsigned word = (unsigned)__cvta_generic_to_shared(&words[threadIdx.x]);
+  const u64 begin = clock64();
+  for (unsigned n = 0; n < rounds; ++n) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(word));
+  }
+  __syncthreads();
+  const u64 end = clock64();
+  if (threadIdx.x == 0) result[0] = end - begin;
+}

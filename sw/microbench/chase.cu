@@ -28,6 +28,18 @@ CHASE(chase_cg, "ld.global.cg.u64")
 CHASE(chase_cv, "ld.global.cv.u64")
 CHASE(chase_nc, "ld.global.nc.u64")
 
+// By one block alone of those that all SMs have.
+extern "C" __global__ void chase_from(u64 start, unsigned block, unsigned warm, unsigned steps, u64* result) {
+  if (blockIdx.x != block) return;
+  u64 at = start;
+  for (unsigned n = 0; n < warm; ++n) asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at));
+  const u64 begin = clock64();
+  for (unsigned n = 0; n < steps; ++n) asm volatile("ld.global.cg.u64 %0, [%0];" : "+l"(at));
+  const u64 end = clock64();
+  result[0] = end - begin;
+  result[1] = at;
+}
+
 // Each step computes an address from the index that it has loaded.
 extern "C" __global__ void chase_index(const unsigned* a, unsigned start, unsigned warm, unsigned steps, u64* result) {
   unsigned at = start;
@@ -60,8 +72,9 @@ __constant__ u64 chain[8192];
 extern "C" __global__ void constant_base(u64* result) {
   asm volatile("cvta.to.const.u64 %0, %1;" : "=l"(result[0]) : "l"((const char*)chain));
 }
-extern "C" __global__ void chase_constant(u64 start, unsigned warm, unsigned steps, u64* result) {
-  u64 at = start;
+// Lane n begins `apart` bytes behind the one before it.
+extern "C" __global__ void chase_constant(u64 start, unsigned apart, unsigned warm, unsigned steps, u64* result) {
+  u64 at = start + threadIdx.x * apart;
   FOLLOW(asm volatile("ld.const.u64 %0, [%0];" : "+l"(at)))
 }
 
@@ -69,4 +82,61 @@ extern "C" __global__ void chase_constant(u64 start, unsigned warm, unsigned ste
 extern "C" __global__ void chase_texture(u64 texture, unsigned start, unsigned warm, unsigned steps, u64* result) {
   unsigned at = start;
   FOLLOW(asm volatile("{ .reg .u32 b, c, d; tex.1d.v4.u32.s32 {%0, b, c, d}, [%1, {%0}]; }" : "+r"(at) : "l"(texture)))
+}
+
+// Chases of which each step is timed by itself, in shared memory: first all threads read `nodes` nodes, `stride` bytes
+// apart, with one left out behind every `skip` (none: the chase is cold), then the first one follows the chain. result[n]: cycles of step n, of the clock and
+// of the store that waits for it.
+template <class Loads, class Place>
+__device__ __forceinline__ void timed(Loads loads, u64 base, unsigned stride, unsigned skip, unsigned nodes,
+                                      Place start, unsigned steps, unsigned* result) {
+  extern __shared__ unsigned times[];
+  Place sum = 0;
+  for (unsigned n = threadIdx.x; n < nodes; n += blockDim.x) sum += loads.next(loads.place(base, n + n / skip, stride));
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  Place at = start;
+  if (sum == 0x5bd1e995) at = 0;
+  const unsigned slots = (unsigned)__cvta_generic_to_shared(times);
+  for (unsigned n = 0; n < steps; ++n) {
+    const unsigned begin = clock();
+    at = loads.next(at);
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(slots + 4 * n), "r"((unsigned)at) : "memory");
+    const unsigned end = clock();
+    times[n] = end - begin;
+  }
+  for (unsigned n = 0; n < steps; ++n) result[n] = times[n];
+}
+#define TIMED(name, load)                                                                                              \
+  struct Loads_##name {                                                                                                \
+    __device__ static u64 place(u64 base, unsigned n, unsigned stride) { return base + (u64)n * stride; }              \
+    __device__ static u64 next(u64 at) {                                                                               \
+      u64 v;                                                                                                           \
+      asm volatile(load " %0, [%1];" : "=l"(v) : "l"(at));                                                             \
+      return v;                                                                                                        \
+    }                                                                                                                  \
+  };                                                                                                                   \
+  extern "C" __global__ void name(u64 base, unsigned stride, unsigned skip, unsigned nodes, u64 start,                 \
+                                  unsigned steps, unsigned* result) {                                                  \
+    timed(Loads_##name(), base, stride, skip, nodes, start, steps, result);                                            \
+  }
+TIMED(timed_ca, "ld.global.ca.u64")
+TIMED(timed_cg, "ld.global.cg.u64")
+TIMED(timed_nc, "ld.global.nc.u64")
+TIMED(timed_constant, "ld.const.u64")
+
+struct Fetches {
+  u64 texture;
+  __device__ static unsigned place(u64, unsigned n, unsigned stride) { return n * (stride / 4); }
+  __device__ unsigned next(unsigned at) const {
+    unsigned a;
+    asm volatile("{ .reg .u32 b, c, d; tex.1d.v4.u32.s32 {%0, b, c, d}, [%1, {%2}]; }"
+                 : "=r"(a)
+                 : "l"(texture), "r"(at));
+    return a;
+  }
+};
+extern "C" __global__ void timed_texture(u64 base, unsigned stride, unsigned skip, unsigned nodes, u64 start,
+                                         unsigned steps, unsigned* result) {
+  timed(Fetches{base}, base, stride, skip, nodes, (unsigned)start, steps, result);
 }

@@ -48,3 +48,22 @@ extern "C" __global__ void read_windows(const double* a, unsigned windows, doubl
   }
 STRIDED(strided_float, float, "ld.global.ca.f32", "f")
 STRIDED(strided_double, double, "ld.global.ca.f64", "d")
+// A buffer of n times 16 bytes, n a power of two, is read `rounds` times: in each, a thread reads four places as far
+// from each other as there are threads, and so on until it is beyond the end.
+#define READ_ROUND(name, load)                                                                        \
+  extern "C" __global__ void name(const float4* a, unsigned n, unsigned rounds, float* out) {        \
+    const unsigned first = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;   \
+    float sum[4] = {};                                                                                \
+    for (unsigned r = 0; r < rounds; ++r)                                                             \
+      for (unsigned i = first; i < n; i += 4 * threads) {                                             \
+        float4 v[4];                                                                                  \
+        _Pragma("unroll") for (int u = 0; u < 4; ++u) asm volatile(                                   \
+            load " {%0, %1, %2, %3}, [%4];"                                                           \
+            : "=f"(v[u].x), "=f"(v[u].y), "=f"(v[u].z), "=f"(v[u].w)                                  \
+            : "l"(a + ((i + u * threads) & (n - 1))));                                                \
+        _Pragma("unroll") for (int u = 0; u < 4; ++u) sum[u] += v[u].x + v[u].w;                      \
+      }                                                                                               \
+    if (sum[0] + sum[1] + sum[2] + sum[3] == 0.7f) out[0] = sum[0];                                   \
+  }
+READ_ROUND(read_round_ca, "ld.global.ca.v4.f32")
+READ_ROUND(read_round_cg, "ld.global.cg.v4.f32")

@@ -1,44 +1,67 @@
 // Target: sm_75
-// Bandwidth of shared memory and of L1, and the L2 latency of one SM by address.
+// Bandwidth of shared memory and of L1: every thread reads eight elements of its own, again and again.
 typedef unsigned long long u64;
 
-#define SHARED(name, type, load, letter)                                                         \
-  extern "C" __global__ void name(unsigned rounds, u64* result) {                                 \
-    extern __shared__ char bytes[];                                                               \
-    const unsigned from = (unsigned)__cvta_generic_to_shared(bytes) + threadIdx.x * sizeof(type); \
-    type sum = 0;                                                                                 \
-    __syncthreads();                                                                              \
-    const u64 begin = clock64();                                                                  \
-    for (unsigned r = 0; r < rounds; ++r) {                                                       \
-      type v[8];                                                                                  \
-      for (int i = 0; i < 8; ++i) asm volatile(load " %0, [%1];" : "=" letter(v[i]) : "r"(from)); \
-      for (int i = 0; i < 8; ++i) sum += v[i];                                                    \
-    }                                                                                             \
-    __syncthreads();                                                                              \
-    const u64 end = clock64();                                                                    \
-    if (threadIdx.x == 0) result[0] = end - begin;                                                \
-    if (sum == (type)0.7) result[1] = 1;                                                          \
+// Four floats of shared memory are read as two pairs, as ptxas makes it of them.
+struct Shared {
+  unsigned at;
+  __device__ void load(float& v) const { asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(at)); }
+  __device__ void load(double& v) const { asm volatile("ld.shared.f64 %0, [%1];" : "=d"(v) : "r"(at)); }
+  __device__ void load(float4& v) const {
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(at));
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2 + 8];" : "=f"(v.z), "=f"(v.w) : "r"(at));
   }
-SHARED(shared_float, float, "ld.shared.f32", "f")
-SHARED(shared_double, double, "ld.shared.f64", "d")
+  __device__ Shared behind(unsigned) const { return *this; }
+};
+struct Cached {
+  const char* at;
+  __device__ void load(float& v) const { asm volatile("ld.global.ca.f32 %0, [%1];" : "=f"(v) : "l"(at)); }
+  __device__ void load(double& v) const { asm volatile("ld.global.ca.f64 %0, [%1];" : "=d"(v) : "l"(at)); }
+  __device__ void load(float4& v) const {
+    asm volatile("ld.global.ca.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "l"(at));
+  }
+  __device__ Cached behind(unsigned bytes) const { return {at + bytes}; }
+};
+__device__ __forceinline__ float part(float v) { return v; }
+__device__ __forceinline__ double part(double v) { return v; }
+__device__ __forceinline__ float part(float4 v) { return v.x + v.w; }
 
-#define CACHED(name, type, load, letter)                                                      \
-  extern "C" __global__ void name(const type* a, unsigned rounds, u64* result) {               \
-    const type* const from = a + threadIdx.x;                                                  \
-    type sum = 0;                                                                              \
-    __syncthreads();                                                                           \
-    u64 begin = 0;                                                                             \
-    for (unsigned r = 0; r <= rounds; ++r) {                                                   \
-      if (r == 1) begin = clock64();                                                           \
-      type v[8];                                                                               \
-      for (int i = 0; i < 8; ++i)                                                              \
-        asm volatile(load " %0, [%1];" : "=" letter(v[i]) : "l"(from + i * blockDim.x));       \
-      for (int i = 0; i < 8; ++i) sum += v[i];                                                 \
-    }                                                                                          \
-    __syncthreads();                                                                           \
-    const u64 end = clock64();                                                                 \
-    if (threadIdx.x == 0) result[0] = end - begin;                                             \
-    if (sum == (type)0.7) result[1] = 1;                                                       \
+// Eight elements of each thread's, added up.
+template <class Element, class Space>
+__device__ __forceinline__ auto read_round(Space from) {
+  Element v[8];
+#pragma unroll
+  for (int i = 0; i < 8; ++i) from.behind(i * blockDim.x * sizeof(Element)).load(v[i]);
+  auto sum = part(v[0]);
+#pragma unroll
+  for (int i = 1; i < 8; ++i) sum += part(v[i]);
+  return sum;
+}
+// The first round does not count.
+template <class Element, class Space>
+__device__ __forceinline__ void read(Space from, unsigned rounds, u64* result) {
+  auto sum = read_round<Element>(from);
+  __syncthreads();
+  const u64 begin = clock64();
+#pragma unroll 4
+  for (unsigned r = 0; r < rounds; ++r) sum += read_round<Element>(from);
+  __syncthreads();
+  const u64 end = clock64();
+  if (threadIdx.x == 0) result[0] = end - begin;
+  if (sum == (decltype(sum))0.7) result[1] = 1;
+}
+
+#define READ(type)                                                                                    \
+  extern "C" __global__ void shared_##type(unsigned rounds, u64* result) {                            \
+    extern __shared__ char bytes[];                                                                   \
+    const unsigned at = (unsigned)__cvta_generic_to_shared(bytes) + threadIdx.x * sizeof(type);       \
+    read<type>(Shared{at}, rounds, result);                                                           \
+  }                                                                                                   \
+  extern "C" __global__ void cached_##type(const char* a, unsigned rounds, u64* result) {             \
+    read<type>(Cached{a + threadIdx.x * sizeof(type)}, rounds, result);                               \
   }
-CACHED(cached_float, float, "ld.global.ca.f32", "f")
-CACHED(cached_double, double, "ld.global.ca.f64", "d")
+READ(float)
+READ(double)
+READ(float4)

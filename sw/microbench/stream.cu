@@ -30,7 +30,10 @@ extern "C" __global__ void stream_write16(float4* a, unsigned n) {
   for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
     a[i] = make_float4(1, 2, 3, 4);
 }
-// A copy by volatile words.
-extern "C" __global__ void copy_volatile(volatile unsigned* to, const volatile unsigned* from, unsigned n) {
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) to[i] = from[i];
+// A copy by volatile words, to and fro.
+extern "C" __global__ void copy_volatile(volatile unsigned* a, volatile unsigned* b, unsigned n, unsigned rounds) {
+  for (unsigned r = 0; r < rounds; ++r)
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+      if (r % 2 == 0) b[i] = a[i];
+      else a[i] = b[i];
 }

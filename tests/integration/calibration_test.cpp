@@ -69,6 +69,36 @@ TEST(Calibration, ADriverMeasuresWhatTheModelDoes) {
   EXPECT_THAT(read_file(w.path("c.html")), HasSubstr("Calibration of v100"));
 }
 
+TEST(Calibration, ADriversCopiesTakeWhatTheModelSays) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the libraries of exec are for programs without sanitizers";
+#endif
+  const Workspace w;
+  std::string rows;
+  for (const char* to : {"device", "host"})
+    for (const char* memory : {"page_locked", "pageable"})
+      rows += std::string("[[row]]\nid = \"") + to + "." + memory +
+              "\"\ngpu = \"rtx6000\"\nclass = \"host link\"\nvalue = 1\nunit = \"us\"\ntolerance = 1\n"
+              "source = \"a test\"\nquantity = \"host_copy_time\"\nbytes = 1_000_000\nto = \"" +
+              to + "\"\nmemory = \"" + memory + "\"\n";
+  w.write("rows.toml", rows);
+  const Finished run =
+      w.warpline({"exec", "--gpu", "rtx6000", WARPLINE_BINARY, "calibrate", "rtx6000", "--measure",
+                  "own.toml", "--quiet", "--rows", "rows.toml", "--repeat", "1"});
+  ASSERT_EQ(run.status, 0) << run.out << run.err;
+  const Finished compared =
+      w.warpline({"calibrate", "rtx6000", "--rows", "own.toml", "--quiet", "--json", "c.json"});
+  ASSERT_EQ(compared.status, 0) << compared.err;
+  const json compared_rows = json::parse(read_file(w.path("c.json")))["rows"];
+  ASSERT_EQ(compared_rows.size(), 4U);
+  std::vector<double> times;
+  for (const json& row : compared_rows) {
+    EXPECT_LT(std::abs(row["error_percent"].get<double>()), 0.1) << row;
+    times.push_back(row["measured"].get<double>());
+  }
+  EXPECT_LT(times[0] + 10, times[1]) << "memory that is not page-locked takes longer";
+}
+
 TEST(Calibration, MistakesAreTold) {
   const Workspace w;
   const Finished nothing = w.warpline({"calibrate", "mini"});

@@ -25,6 +25,7 @@ inline GpuConfig random_machine(Random& random) {
   c.instruction.geometry = {pick({1, 3, 8}), pick({1, 2})};
   c.instruction.miss_registers = pick({1, 2, 16});
   c.sm.instruction_buffer_lines = pick({1, 3, 96});
+  c.sm.instruction_prefetch_lines = pick({0, 1, 8});
   c.l2.geometry = {pick({1, 5, 16}), pick({1, 2, 8})};
   c.l2.miss_registers = pick({1, 3, 32});
   c.sm.lsu_entries = pick({1, 2, 32});

@@ -99,6 +99,7 @@ class Answering final : public BenchDevice {
   void read(std::uint64_t, void*, std::uint64_t) override {}
   void write_constant(const std::string&, const void*, std::uint64_t) override {}
   std::uint64_t texture(std::uint64_t, std::uint64_t) override { return 0; }
+  double host_copy(std::uint64_t, bool, bool, bool) override { return 1; }
   double run(const KernelCall&) override { return 1; }
   void forget() override {}
   void clear() override {}

@@ -83,6 +83,27 @@ TEST(Quantities, FewThreadsShowWhatALaunchCosts) {
   EXPECT_GT(at("sm.cta_launch_latency=0"), 5 * slow);
 }
 
+TEST(Quantities, ACopyOfTheHostTakesItsSetupARampAndItsRate) {
+  const std::vector<std::string> sets = {"host_copy.setup_ns=2000",         "host_copy.call_ns=1000",
+                                         "host_copy.ramp_bytes=10000",      "host_copy.to_gpu=10000",
+                                         "host_copy.from_gpu=20000",        "host_copy.pageable_to_gpu=5000",
+                                         "host_copy.pageable_from_gpu=2000"};
+  const auto ns = [&](double bytes, const char* to, const char* memory, const char* timed_by) {
+    return measured("host_copy_time",
+                    with({{"bytes", bytes}}, {{"to", to}, {"memory", memory}, {"timed_by", timed_by}}),
+                    sets);  // a cycle is a nanosecond on mini
+  };
+  EXPECT_NEAR(ns(10, "device", "page_locked", "events"), 2002, 0.01) << "twice as slow at its beginning";
+  EXPECT_NEAR(ns(100000, "device", "page_locked", "events"), 13000, 0.01);
+  EXPECT_NEAR(ns(100000, "device", "page_locked", "host"), 14000, 0.01);
+  EXPECT_NEAR(ns(100000, "host", "page_locked", "events"), 7500, 0.01);
+  EXPECT_NEAR(ns(100000, "device", "pageable", "events"), 24000, 0.01);
+  EXPECT_NEAR(ns(100000, "host", "pageable", "events"), 57000, 0.01);
+  // 100000 bytes in packets of 256 with 24 more, 16 bytes a cycle after 250 cycles.
+  EXPECT_NEAR(measured("host_copy_time", with({{"bytes", 100000}})), 250 + (100000 + 391 * 24) / 16.0, 0.01);
+  EXPECT_NEAR(measured("host_copy", with({{"bytes", 100000}}), sets), 100000 / 13000e-9, 1e3);
+}
+
 TEST(Quantities, EveryOneIsMeasured) {
   for (const Quantity& q : quantities()) {
     QuantityArguments a;

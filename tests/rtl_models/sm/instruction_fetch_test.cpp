@@ -175,5 +175,37 @@ TEST(InstructionFetchInterleavings, WhatIsUnderWayAtAnInvalidationInstallsNothin
   RecordProperty("orders", static_cast<int>(orders));
 }
 
+TEST(InstructionFetch, FetchesLinesAheadAsFarAsTheCodeGoes) {
+  for (const unsigned ahead : {0U, 1U, 3U, 8U}) {
+    Engine engine;
+    Ends ends(engine);
+    SmParameters p = parameters();
+    p.instruction_buffer_lines = 16;
+    p.instruction_prefetch_lines = ahead;
+    InstructionFetch fetch(p, ends, ends.out, SmNumber{});
+    constexpr std::uint64_t kCode = 7;
+    fetch.start(physical(Aperture::vidmem, 0x4000), kCode * kLineBytes);
+    Cycle now = 1;
+    const auto come_and_answer = [&](std::uint64_t line) {
+      fetch.come_to(0, line);
+      std::vector<std::uint64_t> lines;
+      while (fetch.has_queued()) {
+        fetch.advance(++now);
+        Request* r = ends.in.pop(now + 1).request;
+        lines.push_back((r->line.value - 0x4000) / kLineBytes);
+        fetch.respond(*r);
+      }
+      return lines;
+    };
+    std::vector<std::uint64_t> first, second;
+    for (std::uint64_t n = 0; n <= std::min<std::uint64_t>(ahead, kCode - 1); ++n) first.push_back(n);
+    if (ahead == 0) second = {1};
+    if (ahead + 1 < kCode && ahead != 0) second = {ahead + 1};
+    EXPECT_EQ(come_and_answer(0), first) << ahead << ": what a warp waits for goes first";
+    EXPECT_EQ(come_and_answer(1), second) << ahead << ": of what was fetched nothing is fetched again";
+    EXPECT_EQ(fetch.counters().prefetches, first.size() + second.size() - (ahead == 0 ? 2 : 1));
+  }
+}
+
 }  // namespace instruction_fetch_test
 }  // namespace warpline::test
