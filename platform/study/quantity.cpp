@@ -273,7 +273,7 @@ double read_same(BenchDevice& device, const QuantityArguments& arguments) {
     return device.run(call.pointer(at + from).word(length / 8).word(rounds).pointer(out));
   };
   if (bytes < 4 * kPart) {
-    const auto rounds = static_cast<unsigned>(std::clamp<std::uint64_t>(2 * kPart / bytes, 1, 64));
+    const auto rounds = static_cast<unsigned>(std::clamp<std::uint64_t>(8 * kPart / bytes, 1, 64));
     const auto repeat = [&](unsigned times) { return run(0, bytes, times); };
     return static_cast<double>(bytes * rounds) * shape.sms / of_rounds(repeat, rounds);
   }

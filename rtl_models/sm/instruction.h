@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -44,6 +45,20 @@ enum class InstructionKind : std::uint8_t {
 
 /// Types of matrix elements that tensor pipes are told apart by.
 enum class MatrixClass : std::uint8_t { f16, tf32, f8, f64, s8, s4, b1 };
+
+/// The arithmetic pipe that an `alu` instruction goes to (CUDA C++ Programming Guide, "Arithmetic
+/// Instructions"); none: it takes its turn to issue, and no pipe.
+enum class PipeClass : std::uint8_t {
+  none,
+  f32,       ///< add, multiply and multiply-add
+  integer,   ///< add, logic, shift, compare, minimum, select, permute; also comparisons of f32
+  multiply,  ///< integer multiply and multiply-add
+  f16,       ///< f16, bf16 and pairs of these
+  f64,
+  special,  ///< reciprocals, roots, logarithms, sines; conversions, bit counts
+  shuffle
+};
+inline constexpr std::size_t kPipeClasses = 8;
 
 /// The registers that an instruction names. Few fit here; those of a product of large matrices lie apart.
 class RegisterNumbers {
@@ -90,6 +105,8 @@ struct alignas(64) Instruction {
   /// there (`&wr`).
   std::uint8_t read_counter = DependenceCounters::kNone, write_counter = DependenceCounters::kNone;
   MatrixClass matrix_class = MatrixClass::f16;  ///< of `matrix`
+  PipeClass pipe = PipeClass::none;
+  std::uint8_t passes = 1;  ///< instructions of its pipe that the assembler makes of it, 1 to 255
   RegisterNumbers registers;
   MemOp mem;             ///< what a `memory` or `fence` instruction says
   std::uint32_t pc = 0;  ///< bytes from where the kernel's code begins; instructions have 16 each

@@ -38,7 +38,8 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant, nullptr, &more_l1_}, number),
       bulk_(parameters.bulk_copy, *this, to_crossbar, lsu_, number),
       fetch_(parameters, *this, to_instruction, number),
-      scheduler_(parameters.warp_slots, parameters.partitions),
+      pipes_(parameters),
+      scheduler_(parameters.warp_slots, parameters.partitions, pipes_.limited() ? &pipes_ : nullptr),
       tensor_(parameters),
       ordering_(parameters.warp_slots, counters_.ordering),
       dependences_(parameters.warp_slots),
@@ -71,6 +72,7 @@ void Sm::begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource>
   fetch_.start(map.code_base, parameters_.fetch_instructions ? info.code_bytes : 0);
   scoreboard_.start(parameters_.warp_slots, std::max(1U, info.registers));
   tensor_.start();
+  pipes_.start();
   scheduler_.reset(domain().edge_at_or_after(engine().now()));
 }
 
@@ -95,6 +97,7 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   if (const std::uint64_t line = fetch_.line_of(i.pc); line != pace_[slot].line && !come_to(slot, line))
     return kNever;
   scheduler_.set_needs_room(slot, SmCore::needs_room(i));
+  if (pipes_.present()) pipes_.want(slot, i.pipe);
   if (!core_.may_issue(slot, i)) {
     if (i.kind == InstructionKind::memory || i.kind == InstructionKind::fence)
       ordering_.begin(slot, i.mem, edge_);
@@ -277,7 +280,13 @@ void Sm::issue(Cycle now, unsigned slot) {
     if (issue.ends_grid) dones_.ends_grid = true;
   }
   switch (i.kind) {
-    case InstructionKind::alu: scoreboard_.set(slot, i, domain().after(now, i.latency)); break;
+    case InstructionKind::alu:
+      if (pipes_.present()) {
+        issue_arithmetic(now, slot, i);
+      } else {
+        scoreboard_.set(slot, i, domain().after(now, i.latency));
+      }
+      break;
     case InstructionKind::matrix:
       if (issue.active != 0) issue_matrix(now, slot, i);
       break;
@@ -322,6 +331,13 @@ void Sm::issue(Cycle now, unsigned slot) {
       break;
     default: break;
   }
+}
+
+/// An instruction goes to its pipe, which is free.
+void Sm::issue_arithmetic(Cycle now, unsigned slot, const Instruction& i) {
+  counters_.pipe_wait_cycles += pipes_.waited(slot, i.pipe, scheduler_.ready_since());
+  counters_.pipe_cycles += pipes_.take(slot, i, edge_);
+  scoreboard_.set(slot, i, domain().after(now, pipes_.latency(i)));
 }
 
 void Sm::issue_matrix(Cycle now, unsigned slot, const Instruction& i) {
@@ -848,7 +864,9 @@ bool Sm::only_repeats() const {
 }
 
 void Sm::explain(std::vector<Wait>& waits) const {
-  const auto pace = [this](unsigned slot) { return domain().cycle_of(pace_[slot].edge); };
+  const auto pace = [this](unsigned slot) {
+    return domain().cycle_of(std::max(pace_[slot].edge, pipes_.free_from(slot)));
+  };
   explain_warps(*this, core_, lsu_, fetch_, pace, watch_, waits);
   if (lsu_.entries().queued() != 0 || core_.active_warps() == 0) lsu_.explain(name() + ".lsu", waits);
   fetch_.explain(name() + ".fetch", waits);

@@ -9,6 +9,7 @@
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/sim/channel.h"
 #include "rtl_models/sim/loose_target.h"
+#include "rtl_models/sm/arithmetic_pipes.h"
 #include "rtl_models/sm/bulk_copy_unit.h"
 #include "rtl_models/sm/cta_launch.h"
 #include "rtl_models/sm/dependence_counters.h"
@@ -194,6 +195,7 @@ class Sm final : public Component, public LooseTarget {
   void not_before(unsigned slot, std::uint64_t edge) { pace_[slot].edge = std::max(pace_[slot].edge, edge); }
 
   void issue(Cycle now, unsigned slot);
+  void issue_arithmetic(Cycle now, unsigned slot, const Instruction& i);
   void keep_at_barrier(unsigned slot);
   void issue_matrix(Cycle now, unsigned slot, const Instruction& i);
   std::uint64_t take_tensor_pipe(unsigned slot, const Instruction& i, std::uint64_t edge);
@@ -236,6 +238,7 @@ class Sm final : public Component, public LooseTarget {
   LoadStoreUnit lsu_;
   BulkCopyUnit bulk_;
   InstructionFetch fetch_;
+  ArithmeticPipes pipes_;
   WarpScheduler scheduler_;
   Scoreboard scoreboard_;
   TensorPipes tensor_;

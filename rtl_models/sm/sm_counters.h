@@ -33,6 +33,7 @@ struct SmCounters {
                 program_faults = 0;
   std::uint64_t calls = 0, returns = 0, stack_spills = 0, stack_refills = 0;
   std::uint64_t matrix_products = 0, matrix_multiply_adds = 0, tensor_cycles = 0;
+  std::uint64_t pipe_cycles = 0, pipe_wait_cycles = 0;
   OrderingCounters ordering;
 
   template <class F>
@@ -50,6 +51,10 @@ struct SmCounters {
     f("matrix_products", matrix_products, "instructions", "products of matrices issued");
     f("matrix_multiply_adds", matrix_multiply_adds, "multiply-adds", "of these");
     f("tensor_cycles", tensor_cycles, "cycles", "that they took tensor pipes, each partition's counted");
+    f("pipe_cycles", pipe_cycles, "cycles",
+      "that instructions took arithmetic pipes of limited width, each pipe's counted");
+    f("pipe_wait_cycles", pipe_wait_cycles, "cycles",
+      "of these, in which the warp that the pipe took in next could have issued already");
     f("program_faults", program_faults, "faults",
       "warps that ended themselves: traps and calls too deep, and code that cannot be read");
   }

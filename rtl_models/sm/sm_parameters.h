@@ -37,6 +37,51 @@ struct WARPLINE_PUBLIC TensorParameters {
   }
 };
 
+/// How fast an SM computes, by class of arithmetic: lanes that its partitions together take in per cycle (0:
+/// every partition a warp), and SM cycles from issue to a result that can be read (0: those that the program
+/// assumes). A partition cannot issue to a pipe that is still taking in a warp's lanes.
+struct WARPLINE_PUBLIC PipeParameters {
+  unsigned f32_per_cycle = 0, f32_latency = 0;
+  unsigned integer_per_cycle = 0, integer_latency = 0;
+  unsigned multiply_per_cycle = 0, multiply_latency = 0;
+  unsigned f16_per_cycle = 0, f16_latency = 0;
+  unsigned f64_per_cycle = 0, f64_latency = 0;
+  unsigned special_per_cycle = 0, special_latency = 0;
+  unsigned shuffle_per_cycle = 0, shuffle_latency = 0;
+
+  /// Calls f(per_cycle, latency) of each class, in this order.
+  template <class F>
+  void each(F&& f) const {
+    f(f32_per_cycle, f32_latency);
+    f(integer_per_cycle, integer_latency);
+    f(multiply_per_cycle, multiply_latency);
+    f(f16_per_cycle, f16_latency);
+    f(f64_per_cycle, f64_latency);
+    f(special_per_cycle, special_latency);
+    f(shuffle_per_cycle, shuffle_latency);
+  }
+  template <class F>
+  void visit(F&& f) {
+    f("f32_per_cycle", f32_per_cycle,
+      "f32 add, multiply and multiply-add: lanes per SM cycle; 0: as many as are issued");
+    f("f32_latency", f32_latency,
+      "of these, from issue to a readable register, SM cycles; 0: what the program assumes");
+    f("integer_per_cycle", integer_per_cycle,
+      "integer add, logic, shift, compare, minimum, select and permute, comparisons of f32, likewise");
+    f("integer_latency", integer_latency, "of these, likewise");
+    f("multiply_per_cycle", multiply_per_cycle, "integer multiply and multiply-add, likewise");
+    f("multiply_latency", multiply_latency, "of these, likewise");
+    f("f16_per_cycle", f16_per_cycle, "f16 and bf16, a pair in a lane, likewise");
+    f("f16_latency", f16_latency, "of these, likewise");
+    f("f64_per_cycle", f64_per_cycle, "f64, likewise");
+    f("f64_latency", f64_latency, "of these, likewise");
+    f("special_per_cycle", special_per_cycle, "special functions, conversions and bit counts, likewise");
+    f("special_latency", special_latency, "of these, likewise");
+    f("shuffle_per_cycle", shuffle_per_cycle, "shuffles, likewise");
+    f("shuffle_latency", shuffle_latency, "of these, likewise");
+  }
+};
+
 /// Sizes and latencies of a streaming multiprocessor; latencies in SM cycles.
 struct WARPLINE_PUBLIC SmParameters {
   unsigned warp_slots = 64;
@@ -68,6 +113,7 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned instruction_buffer_lines = 96;     ///< of 128 bytes: 8 instructions of 16 bytes
   unsigned instruction_prefetch_lines = 1;    ///< after that of a warp which are fetched, too
   TensorParameters tensor;
+  PipeParameters pipes;
   BulkCopyParameters bulk_copy;
 
   /// Bytes of local memory per thread in which a warp's call-return stack lies.
@@ -129,6 +175,13 @@ struct WARPLINE_PUBLIC SmParameters {
     rate(tensor.s4_per_cycle, "tensor.s4_per_cycle");
     rate(tensor.b1_per_cycle, "tensor.b1_per_cycle");
     rules.need(tensor.latency >= 1 && tensor.latency <= 10000, "tensor.latency", "must be 1 to 10000 cycles");
+    PipeParameters copy = pipes;
+    copy.visit([&rules](const char* key, unsigned value, const char*) {
+      const std::string name = std::string("pipes.") + key;
+      const bool latency = name.find("latency") != std::string::npos;
+      rules.need(value <= (latency ? 255U : 65536U), name.c_str(),
+                 latency ? "must be at most 255 cycles" : "must be at most 65536");
+    });
     rules.add(bulk_copy.problems(path + ".bulk_copy"));
     return rules.take();
   }
@@ -185,6 +238,7 @@ struct WARPLINE_PUBLIC SmParameters {
     f("instruction_prefetch_lines", instruction_prefetch_lines,
       "lines after that which a warp comes to that are fetched, too");
     f("tensor", tensor, "tensor cores");
+    f("pipes", pipes, "arithmetic pipes");
     f("bulk_copy", bulk_copy, "the unit for bulk copies (TMA)");
   }
 };

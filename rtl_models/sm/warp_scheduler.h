@@ -6,6 +6,7 @@
 
 #include "rtl_models/base/random.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/sm/arithmetic_pipes.h"
 #include "rtl_models/sm/ready_warps.h"
 
 namespace warpline {
@@ -18,8 +19,9 @@ namespace warpline {
 /// from then on.
 class WarpScheduler {
  public:
-  WarpScheduler(unsigned slots, unsigned partitions)
-      : scheduled_(slots, kNever), members_(partitions, 0), turn_(partitions, 0) {
+  /// `pipes`: those that a warp's next instruction may have to wait for; null: none has to.
+  WarpScheduler(unsigned slots, unsigned partitions, ArithmeticPipes* pipes = nullptr)
+      : pipes_(pipes), scheduled_(slots, kNever), members_(partitions, 0), turn_(partitions, 0) {
     for (unsigned s = 0; s < slots; ++s) members_[s % partitions] |= std::uint64_t{1} << s;
   }
   /// Nobody can issue; time is `edge`.
@@ -50,9 +52,13 @@ class WarpScheduler {
   void set_needs_room(unsigned slot, bool needs) {
     needs_room_ = (needs_room_ & ~(std::uint64_t{1} << slot)) | std::uint64_t{needs} << slot;
   }
-  /// Whether a warp can issue now; `room`: the load/store unit has some.
-  [[nodiscard]] bool any(bool room) const {
-    return (room ? ready_.ready() : ready_.ready() & ~needs_room_) != 0;
+  /// Whether a warp can issue at the next edge; `room`: the load/store unit has some.
+  [[nodiscard]] bool any(bool room) {
+    const std::uint64_t ready = room ? ready_.ready() : ready_.ready() & ~needs_room_;
+    if (ready == 0 || pipes_ == nullptr) return ready != 0;
+    for (unsigned p = 0; p < members_.size(); ++p)
+      if (pipes_->free_of(p, ready & members_[p], edge_ + 1) != 0) return true;
+    return false;
   }
   /// Calls issue(slot) for the warp that issues now in each partition that has one; it is scheduled no more.
   /// `room()`, whether the load/store unit has some, is asked before each.
@@ -63,6 +69,7 @@ class WarpScheduler {
     bool had_room = false;
     for (unsigned p = 0; p < members_.size(); ++p) {
       std::uint64_t mine = ready_.ready() & members_[p];
+      if (pipes_ != nullptr) mine = pipes_->free_of(p, mine, edge_);
       if (mine == 0) continue;
       if (room()) {
         had_room = true;
@@ -75,8 +82,16 @@ class WarpScheduler {
       issue(take(p, mine));
     }
   }
-  /// The first edge after now at which a waiting warp can issue; kNever if none waits.
-  [[nodiscard]] std::uint64_t next_edge() const { return ready_.next_edge(); }
+  /// The first edge after now at which a warp that waits, or its pipe, is ready; kNever if none waits.
+  [[nodiscard]] std::uint64_t next_edge() const {
+    std::uint64_t best = ready_.next_edge();
+    if (pipes_ == nullptr || ready_.ready() == 0) return best;
+    for (unsigned p = 0; p < members_.size(); ++p)
+      best = std::min(best, pipes_->next_edge(p, ready_.ready() & members_[p], edge_));
+    return best;
+  }
+  /// From which edge on the warp that issues could have, but for others and its pipe.
+  [[nodiscard]] std::uint64_t ready_since() const { return ready_since_; }
   /// Every partition's turn is slot 0's; or is drawn.
   void reset_turns() { std::fill(turn_.begin(), turn_.end(), 0U); }
   void draw_turns(Random& random) {
@@ -99,6 +114,7 @@ class WarpScheduler {
     const auto slot = static_cast<unsigned>(__builtin_ctzll(later != 0 ? later : mine));
     turn_[p] = (slot + 1) % kSlots;
     ready_.issued(slot);
+    ready_since_ = scheduled_[slot];
     scheduled_[slot] = kNever;
     return slot;
   }
@@ -118,6 +134,7 @@ class WarpScheduler {
     for (unsigned n = 0; n < partitions; ++n) {
       const unsigned p = (first + n) % partitions;
       std::uint64_t mine = ready_.ready() & members_[p];
+      if (pipes_ != nullptr) mine = pipes_->free_of(p, mine, edge_);
       if (mine != 0 && !room()) mine &= ~needs_room_;
       if (mine == 0) continue;
       const unsigned slot = take(p, mine);
@@ -126,6 +143,8 @@ class WarpScheduler {
     }
   }
 
+  ArithmeticPipes* pipes_;
+  std::uint64_t ready_since_ = 0;
   ReadyWarps ready_;
   std::vector<std::uint64_t> scheduled_;  ///< by slot: the edge for which it stands in ready_
   std::uint64_t needs_room_ = 0;          ///< slots

@@ -103,7 +103,7 @@ Wait explain_warp(const Component& sm, const SmCore& core, const LoadStoreUnit& 
                   " registers that other warps of its block are to give up, before " + next);
   if (w.quiet() && pace > sm.engine().now())
     return wait("cycle " + std::to_string(pace) +
-                ", until which it sleeps or its schedule holds it, before " + next);
+                ", until which it sleeps, or its schedule or its pipe holds it, before " + next);
   if (w.quiet()) return wait("nothing but its turn to issue " + next);
   return wait(flying + ", before " + next);
 }

@@ -18,6 +18,7 @@
 #include "rtl_models/base/random.h"
 #include "rtl_models/sm/address_windows.h"
 #include "tests/support/environment.h"
+#include "tests/support/random_pipes.h"
 
 namespace warpline::test {
 
@@ -107,6 +108,7 @@ inline GpuConfig random_machine(Random& random) {
       c.crossbar.translation = {4096, pick({1, 16}), pick({0, 10}), pick({0, 2, 16}), pick({0, 9, 300})};
   }
   c.constant.first_level = {pick({0, 64, 2048}), 64, pick({0, 3, 70})};
+  draw_pipes(random, c.sm.pipes);
   c.sm.barrier_latency = pick({0, 18});
   c.sm.barrier_arrival_cycles = pick({0, 2});
   c.sm.fence_latency = pick({0, 100});

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "platform/programs/ptx/opcodes.h"
+#include "platform/programs/ptx/pipes.h"
 #include "platform/programs/ptx_legality/judge.h"
 #include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/base/contract.h"
@@ -238,6 +239,7 @@ Op& Decoder::emit(Op op, InstructionKind kind, unsigned latency, const MemOp* me
   i.kind = kind;
   i.latency = static_cast<std::uint8_t>(latency);
   if (mem != nullptr) i.mem = *mem;
+  if (kind == InstructionKind::alu && statement_ != nullptr) assign_pipe(*statement_, i);
   const auto count = [](std::vector<std::uint16_t>& list) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());

@@ -133,6 +133,7 @@ Opcode decode_opcode(std::string_view text) {
     return out;
   }
   out.latency = static_cast<std::uint8_t>(latency);
+  out.pipe = alu_pipe(name);
   set_alu_registers(name, words, out);
   return out;
 }

@@ -28,6 +28,7 @@ struct Opcode {
   InstructionKind kind = InstructionKind::alu;
   Action action = Action::none;
   std::uint8_t latency = 4;
+  PipeClass pipe = PipeClass::none;
   MemOp mem;
   /// Lanes whose addresses count (LDSM.16.M88 reads the rows that lanes 0 to 7 name).
   LaneMask address_lanes = 0xFFFFFFFFU;
@@ -51,6 +52,9 @@ struct Opcode {
 
 /// Latency of an arithmetic or control opcode, SM cycles (by its name without modifiers); 0 if unknown.
 [[nodiscard]] unsigned alu_latency(std::string_view name);
+
+/// The arithmetic pipe that it goes to.
+[[nodiscard]] PipeClass alu_pipe(std::string_view name);
 
 /// The modifiers of a memory opcode, in `words`; fills `out`. `name` is the opcode without them. False if
 /// `name` is no memory opcode.

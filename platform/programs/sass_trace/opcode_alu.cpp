@@ -53,6 +53,32 @@ constexpr Group kGroups[] = {
     {128, "HGMMA IGMMA BGMMA QGMMA"},
 };
 
+/// The arithmetic pipes; opcodes that are not here go to none.
+struct PipeGroup {
+  PipeClass pipe;
+  std::string_view names;
+};
+
+constexpr PipeGroup kPipes[] = {
+    {PipeClass::f32, "FADD FADD2 FADD32I FFMA FFMA2 FFMA32I FMUL FMUL2 FMUL32I FSWZADD"},
+    {PipeClass::multiply, "IMAD IMAD32I IMADSP IMUL IMUL32I XMAD IDP IDP4A VMAD"},
+    {PipeClass::f16, "HADD2 HADD2_32I HFMA2 HFMA2_32I HMUL2 HFMA2_MMA HMNMX2 HSET2 HSETP2"},
+    {PipeClass::f64, "DADD DFMA DMNMX DMUL DSET DSETP"},
+    {PipeClass::special, "MUFU F2F F2I I2F I2I FRND POPC FLO BREV"},
+    {PipeClass::shuffle, "SHFL"},
+    {PipeClass::integer,
+     "FMNMX FMNMX3 FSEL FSET FSETP FCHK BMSK BFE BFI IABS IADD IADD3 IADD32I IADD_64 IMNMX IMNMX3 VIMNMX "
+     "VIMNMX3 VIADD VIADDMNMX VHMNMX ISCADD ISCADD32I ISET ISETP LEA LOP LOP3 LOP32I LOP3_LUT PLOP3 SHF SHL "
+     "SHR SGXT VABSDIFF VABSDIFF4 VADD PRMT SEL ICMP FCMP P2R R2P MOV MOV32I F2FP I2FP I2IP F2IP"},
+};
+
+std::unordered_map<std::string_view, PipeClass> make_pipes() {
+  std::unordered_map<std::string_view, PipeClass> table;
+  for (const PipeGroup& g : kPipes)
+    for (const std::string_view name : split(g.names, ' ')) table.emplace(name, g.pipe);
+  return table;
+}
+
 std::unordered_map<std::string_view, unsigned> make_table() {
   std::unordered_map<std::string_view, unsigned> table;
   for (const Group& g : kGroups)
@@ -67,6 +93,12 @@ unsigned alu_latency(std::string_view name) {
   static const auto kTable = make_table();
   const auto found = kTable.find(name);
   return found == kTable.end() ? 0 : found->second;
+}
+
+PipeClass alu_pipe(std::string_view name) {
+  static const auto kTable = make_pipes();
+  const auto found = kTable.find(name);
+  return found == kTable.end() ? PipeClass::none : found->second;
 }
 
 }  // namespace warpline::sass

@@ -62,6 +62,7 @@ Instruction make_instruction(const Operands& o, const Opcode& opcode) {
   Instruction i;
   i.kind = opcode.kind;
   i.latency = opcode.latency;
+  i.pipe = opcode.pipe;
   i.mem = opcode.mem;
   i.pc = o.pc;
   RegisterList list(i);

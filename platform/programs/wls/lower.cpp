@@ -59,11 +59,27 @@ unsigned latency_of(const Op& op) {
   }
 }
 
+PipeClass pipe_of(Code code) {
+  switch (code) {
+    case Code::multiply_add:
+    case Code::multiply_wide: return PipeClass::multiply;
+    case Code::add:
+    case Code::shift_left:
+    case Code::shift_right:
+    case Code::logic_and:
+    case Code::logic_or:
+    case Code::logic_xor:
+    case Code::compare: return PipeClass::integer;
+    default: return PipeClass::none;
+  }
+}
+
 }  // namespace
 
 void lower(const Op& op, unsigned registers, const std::vector<unsigned>& awaited, Instruction& i) {
   i.kind = kind_of(op.code);
   i.latency = static_cast<std::uint8_t>(latency_of(op));
+  i.pipe = pipe_of(op.code);
   Registers r(i, registers);
   r.source_predicate(op.predicate);
   const bool memory = i.kind == InstructionKind::memory;

@@ -218,7 +218,7 @@ TEST_F(FaultyRun, ListsThatAreCutSayHowManyMoreThereAre) {
 TEST_F(FaultyRun, AWarpThatSleepsSaysUntilWhen) {
   const Ended e = run("nanosleep.u32 60000;\nld.global.u32 %r5, [%rd1];", {"--max-cycles", "20000"});
   EXPECT_EQ(e.status, kStuck);
-  EXPECT_THAT(e.err, HasSubstr(", until which it sleeps or its schedule holds it, before "));
+  EXPECT_THAT(e.err, HasSubstr(", until which it sleeps, or its schedule or its pipe holds it, before "));
   EXPECT_THAT(e.err, Not(HasSubstr("nothing but its turn")));
   EXPECT_EQ(written()["outcome"], "limit");
 }

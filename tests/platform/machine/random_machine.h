@@ -4,6 +4,7 @@
 
 #include "rtl_models/base/random.h"
 #include "tests/platform/machine/harness.h"
+#include "tests/support/random_pipes.h"
 
 namespace warpline::test {
 
@@ -26,6 +27,7 @@ inline GpuConfig random_machine(Random& random) {
   c.instruction.miss_registers = pick({1, 2, 16});
   c.sm.instruction_buffer_lines = pick({1, 3, 96});
   c.sm.instruction_prefetch_lines = pick({0, 1, 8});
+  draw_pipes(random, c.sm.pipes);
   c.l2.geometry = {pick({1, 5, 16}), pick({1, 2, 8})};
   c.l2.miss_registers = pick({1, 3, 32});
   c.sm.lsu_entries = pick({1, 2, 32});

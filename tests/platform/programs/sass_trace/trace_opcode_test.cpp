@@ -22,6 +22,23 @@ MemOp memory(const std::string& text) {
   return o.mem;
 }
 
+TEST(TraceOpcode, ArithmeticGoesToThePipeOfItsClass) {
+  const std::vector<std::pair<const char*, PipeClass>> cases = {{"FFMA.FTZ", PipeClass::f32},
+                                                                {"IADD3.X", PipeClass::integer},
+                                                                {"FSETP.GT.AND", PipeClass::integer},
+                                                                {"IMAD.WIDE.U32", PipeClass::multiply},
+                                                                {"HFMA2.MMA", PipeClass::f16},
+                                                                {"DADD", PipeClass::f64},
+                                                                {"MUFU.EX2", PipeClass::special},
+                                                                {"I2F.S8", PipeClass::special},
+                                                                {"SHFL.BFLY", PipeClass::shuffle},
+                                                                {"BRA", PipeClass::none},
+                                                                {"S2R", PipeClass::none},
+                                                                {"EXIT", PipeClass::none}};
+  for (const auto& [text, pipe] : cases) EXPECT_EQ(decode_opcode(text).pipe, pipe) << text;
+  EXPECT_EQ(decode_opcode("LDG.E").pipe, PipeClass::none);
+}
+
 TEST(TraceOpcode, KindsAndSpaces) {
   const std::vector<std::tuple<const char*, MemKind, Space>> cases = {
       {"LDG.E", MemKind::load, Space::global},

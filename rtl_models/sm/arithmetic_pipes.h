@@ -1,0 +1,117 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "rtl_models/base/types.h"
+#include "rtl_models/sm/instruction.h"
+#include "rtl_models/sm/sm_parameters.h"
+
+namespace warpline {
+
+/// The arithmetic pipes of an SM: each issue partition has one for each class of arithmetic. A pipe that has
+/// fewer lanes than a warp takes a warp in over several cycles, in which its partition issues to other pipes
+/// only. Nothing of it is kept where the SM is idle.
+class ArithmeticPipes {
+ public:
+  explicit ArithmeticPipes(const SmParameters& parameters) : partitions_(parameters.partitions) {
+    PipeParameters pipes = parameters.pipes;
+    std::size_t n = 1;
+    pipes.each([&](unsigned per_cycle, unsigned latency) {
+      cycles_.at(n) = per_cycle == 0 ? 0 : (kWarpLanes * partitions_ + per_cycle - 1) / per_cycle;
+      latency_.at(n) = latency;
+      present_ = present_ || per_cycle != 0 || latency != 0;
+      limited_ = limited_ || per_cycle != 0;
+      ++n;
+    });
+    taken_.assign(partitions_, 0);
+    pipes_.assign(partitions_, {});
+    wants_.assign(parameters.warp_slots, PipeClass::none);
+  }
+  /// Whether the preset has any; without, all that follows is not asked.
+  [[nodiscard]] bool present() const { return present_; }
+  /// For a new kernel: every pipe is free.
+  void start() {
+    if (!present_) return;
+    std::fill(pipes_.begin(), pipes_.end(), std::array<Pipe, kPipeClasses>{});
+    std::fill(wants_.begin(), wants_.end(), PipeClass::none);
+    std::fill(taken_.begin(), taken_.end(), std::uint8_t{0});
+    waiting_.fill(0);
+  }
+  /// What the warp in `slot` issues next goes to that pipe.
+  void want(unsigned slot, PipeClass pipe) {
+    if (wants_[slot] == pipe) return;
+    const std::uint64_t bit = std::uint64_t{1} << slot;
+    waiting_[index(wants_[slot])] &= ~bit;
+    waiting_[index(pipe)] |= bit;
+    wants_[slot] = pipe;
+  }
+  /// Whether a pipe has fewer lanes than a warp, so that warps may wait for it.
+  [[nodiscard]] bool limited() const { return limited_; }
+  /// Of the warps `ready`, of one partition, those that can issue at `edge`: their pipes are free then.
+  [[nodiscard]] std::uint64_t free_of(unsigned partition, std::uint64_t ready, std::uint64_t edge) {
+    for (unsigned m = taken_[partition]; m != 0; m &= m - 1) {
+      const auto n = static_cast<unsigned>(__builtin_ctz(m));
+      if (pipes_[partition][n].free > edge) {
+        ready &= ~waiting_[n];
+      } else {
+        taken_[partition] &= static_cast<std::uint8_t>(~(1U << n));
+      }
+    }
+    return ready;
+  }
+  /// The edge from which on the first pipe is free that one of `ready`, of that partition, waits for at
+  /// `edge`; kNever: none does.
+  [[nodiscard]] std::uint64_t next_edge(unsigned partition, std::uint64_t ready, std::uint64_t edge) const {
+    std::uint64_t best = kNever;
+    for (unsigned m = taken_[partition]; m != 0; m &= m - 1) {
+      const auto n = static_cast<unsigned>(__builtin_ctz(m));
+      if (pipes_[partition][n].free > edge && (ready & waiting_[n]) != 0)
+        best = std::min(best, pipes_[partition][n].free);
+    }
+    return best;
+  }
+  /// The edge from which on the pipe that the warp in `slot` issues to next is free.
+  [[nodiscard]] std::uint64_t free_from(unsigned slot) const {
+    return pipes_[slot % partitions_][index(wants_[slot])].free;
+  }
+  /// For how many cycles the warp in `slot`, which could have issued to `pipe` from `since` on, has waited
+  /// for the instruction that took it last.
+  [[nodiscard]] std::uint64_t waited(unsigned slot, PipeClass pipe, std::uint64_t since) const {
+    const Pipe& p = pipes_[slot % partitions_][index(pipe)];
+    return p.free - std::min(p.free, std::max(since, p.taken + 1));
+  }
+  /// `i`, of the warp in `slot`, goes to its pipe at `edge`. Returns for how many cycles it takes it.
+  unsigned take(unsigned slot, const Instruction& i, std::uint64_t edge) {
+    const unsigned partition = slot % partitions_;
+    const unsigned cycles = cycles_[index(i.pipe)] * i.passes;
+    if (cycles == 0) return 0;
+    pipes_[partition][index(i.pipe)] = {edge, edge + cycles};
+    if (cycles > 1) taken_[partition] |= static_cast<std::uint8_t>(1U << index(i.pipe));
+    return cycles;
+  }
+  /// SM cycles from the issue of `i` to a result that can be read.
+  [[nodiscard]] unsigned latency(const Instruction& i) const {
+    const unsigned of_class = latency_[index(i.pipe)];
+    return of_class == 0 || i.passes != 1 ? i.latency : of_class;
+  }
+
+ private:
+  struct Pipe {
+    std::uint64_t taken = 0, free = 0;  ///< SM edges: when an instruction took it last, and until when
+  };
+  static_assert(kPipeClasses <= 8, "a bit each in taken_");
+  [[nodiscard]] static std::size_t index(PipeClass c) { return static_cast<std::size_t>(c); }
+
+  unsigned partitions_;
+  bool present_ = false, limited_ = false;
+  std::array<unsigned, kPipeClasses> cycles_{}, latency_{};
+  std::vector<std::array<Pipe, kPipeClasses>> pipes_;  ///< by partition
+  std::vector<std::uint8_t> taken_;                    ///< by partition, pipes that may be, a bit each
+  std::vector<PipeClass> wants_;                       ///< by slot
+  std::array<std::uint64_t, kPipeClasses> waiting_{};  ///< the same as slots, a bit each
+};
+
+}  // namespace warpline
