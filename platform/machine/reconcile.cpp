@@ -1,4 +1,5 @@
 // The sums that hold between and within the levels of a quiescent netlist.
+#include <algorithm>
 #include <utility>
 
 #include "platform/machine/netlist.h"
@@ -51,6 +52,9 @@ std::vector<std::string> Netlist::unreconciled() const {
     }
     ledger.same(name + ".lsu.constant_sectors", lsu.constant_sectors, "constant.sector_accesses",
                 c.constant->counters().sector_accesses);
+    const SmCounters& sm = c.sm->counters();
+    ledger.same(name + ".pipe_wait_cycles, if they are more", std::max(sm.pipe_wait_cycles, sm.pipe_cycles),
+                "pipe_cycles", sm.pipe_cycles);
     const InstructionFetchCounters& fetch = c.sm->fetch_counters();
     ledger.same(name + ".fetch.sectors", fetch.sectors, "instruction.sector_accesses",
                 c.instruction->counters().sector_accesses);

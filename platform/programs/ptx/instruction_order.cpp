@@ -144,6 +144,7 @@ class BlockGraph {
     forms_.begin_block();
     behind_wall_ = 0;
     wall_ = orderer_ = together_ = parameter_ = kNobody;
+    of_all_.clear();
     for (unsigned i = 0; i < n; ++i) add(i);
     for (unsigned i = 0; i < n; ++i) forget_registers(i);
     find_priorities();
@@ -191,7 +192,7 @@ class BlockGraph {
     if (wall_ != kNobody) add_edge(wall_, i, 1);
     add_registers(i);
     if (o.flow == Flow::converge || o.flow == Flow::barrier || o.effect == Effect::together)
-      follow(together_, i);
+      add_together(i, role);
     if (o.effect == Effect::parameter) follow(parameter_, i);
     if (role == Role::wall) {
       for (unsigned before = behind_wall_; before < i; ++before) add_edge(before, i, 1);
@@ -199,10 +200,27 @@ class BlockGraph {
       wall_ = i;
       accesses_.clear();
       orderer_ = together_ = parameter_ = kNobody;
+      of_all_.clear();
     } else if (role != Role::computes) {
       add_memory(i, role);
     }
     forms_.execute(begin_ + i);
+  }
+
+  /// What lanes do together keeps its order, but for products of matrices and loads of their fragments, which
+  /// all lanes of a warp execute wherever they are (`.aligned`), among each other.
+  void add_together(unsigned i, Role role) {
+    const bool of_all = op(i).flow == Flow::converge &&
+                        (instruction(i).kind == InstructionKind::matrix || role == Role::loads);
+    if (of_all) {
+      if (together_ != kNobody) add_edge(together_, i, 1);
+      of_all_.push_back(i);
+      return;
+    }
+    for (const unsigned before : of_all_) add_edge(before, i, 1);
+    if (!of_all_.empty()) together_ = kNobody;  // they are behind it
+    of_all_.clear();
+    follow(together_, i);
   }
 
   /// Behind the last of a chain, whose last it is then.
@@ -292,6 +310,7 @@ class BlockGraph {
   std::vector<unsigned> priority_;
   std::vector<Edge> edges_;
   std::vector<Reader> readers_;
+  std::vector<unsigned> of_all_;   ///< what all lanes do together, since the last of together_
   std::vector<Touched> accesses_;  ///< since the orderer or the wall
   unsigned behind_wall_ = 0;
   unsigned wall_ = kNobody, orderer_ = kNobody, together_ = kNobody, parameter_ = kNobody;

@@ -26,7 +26,8 @@ inline constexpr unsigned kUnlimitingRegisters = 32;
 ///   `.mmio`, asynchronous copies and what waits for them, mbarriers, textures and surfaces, whatever may end
 ///   the warp, and instructions that exchange data within the warp; products of matrices in registers let
 ///   accesses pass;
-/// - what converges lanes, or depends on which run together, among each other;
+/// - what converges lanes, or depends on which run together, among each other, but for products of matrices
+///   and loads of their fragments: all lanes of a warp execute these (`.aligned`), in whatever order;
 /// - a weak store behind every access before it;
 /// - a weak load behind the stores and loads before it that may overlap with it. They do not where one is in
 ///   the global, one in the shared or in the local state space, or where both addresses are one value and

@@ -228,6 +228,34 @@ TEST(InstructionOrder, WhichLanesRunTogetherIsAskedInTheTextsOrder) {
   EXPECT_FALSE(passes(body, "shfl.sync.idx.b32 %r7, %r3, 0, 31, -1;", "activemask.b32 %r6;"));
 }
 
+TEST(InstructionOrder, FragmentsAreLoadedBeforeProductsOfOthers) {
+  const auto load = [](int r, int at) {
+    const auto reg = [r](int n) { return "%r" + std::to_string(r + n); };
+    return "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {" + reg(0) + ", " + reg(1) + ", " + reg(2) + ", " +
+           reg(3) + "}, [%r2+" + std::to_string(at) + "];";
+  };
+  const auto product = [](int f, int r) {
+    const auto list = [](const char* name, int first, int count) {
+      std::string out;
+      for (int n = 0; n < count; ++n)
+        out += (n == 0 ? "{%" : ", %") + std::string(name) + std::to_string(first + n);
+      return out + "}";
+    };
+    return "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 " + list("f", f, 4) + ", " + list("r", r, 4) +
+           ", " + list("r", r, 2) + ", " + list("f", f, 4) + ";";
+  };
+  const std::string exchange = "shfl.sync.idx.b32 %r40, %r3, 0, 31, -1;",
+                    store = "st.shared.u32 [%r2+4], %r3;";
+  const auto body = [&](const std::string& between) {
+    return load(10, 0) + "\n" + product(0, 10) + "\n" + between + "\n" + load(20, 512) + "\n" +
+           product(4, 20) + "\nst.global.f32 [%d1], %f0;\nst.global.f32 [%d1+4], %f4;\n";
+  };
+  EXPECT_TRUE(passes(body(""), load(20, 512), product(0, 10)));
+  EXPECT_FALSE(passes(body(exchange), load(20, 512), exchange));
+  EXPECT_FALSE(passes(body(exchange), exchange, product(0, 10)));
+  EXPECT_FALSE(passes(body(store), load(20, 512), store)) << "a lane's row may be anywhere";
+}
+
 TEST(InstructionOrder, AnUnrolledCopyIsLoadsThenStores) {
   std::string body;
   for (int i = 0; i < 4; ++i) {
