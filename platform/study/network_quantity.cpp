@@ -162,7 +162,7 @@ std::vector<Quantity> network_quantities() {
       {"network_latency",
        "SM cycles of a load from L2, over the SMs of a GPC",
        D::cycles,
-       {{"gpc", true, 0, 1023}, {"gpcs", true, 1, 1024}},
+       {{"gpc", false, 0, 1023}, {"gpcs", false, 1, 1024}},
        {{"statistic", {"mean", "spread"}}},
        network_latency},
       {"network_speedup",

@@ -277,12 +277,16 @@ double read_same(BenchDevice& device, const QuantityArguments& arguments) {
     const auto repeat = [&](unsigned times) { return run(0, bytes, times); };
     return static_cast<double>(bytes * rounds) * shape.sms / of_rounds(repeat, rounds);
   }
-  run(0, kUnit, 1);
+  const auto pass = [&](std::uint64_t from, std::uint64_t length) {
+    KernelCall call{"read_same_by_eight", shape.sms, 1024};
+    return device.run(call.pointer(at + from).word(length / 8).pointer(out));
+  };
+  pass(0, 8 * kUnit);
   if (bytes <= shape.l2_bytes) {
     KernelCall call{"stream_read16", shape.sms, 1024};
     device.run(call.pointer(at).pointer(out).word(bytes / 16));
   }
-  const double few = run(0, kPart, 1), many = run(kPart, 2 * kPart, 1);
+  const double few = pass(0, kPart), many = pass(kPart, 2 * kPart);
   return static_cast<double>(kPart) * shape.sms / (many - few);
 }
 
