@@ -124,20 +124,20 @@ double chase_of_sms(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
   constexpr std::uint64_t kNode = 128;
   constexpr unsigned kSteps = 256;
-  const std::uint64_t count = std::max<std::uint64_t>(given.number("bytes", 0) / kNode, 1);
+  const std::uint64_t count = std::max<std::uint64_t>(given.number("bytes", 0) / kNode, kSteps);
   const std::uint64_t at = device.allocate(count * kNode), result = device.allocate(256);
-  const std::vector<std::uint32_t> order = shuffled(count);
+  // A ring through some of its lines, which each SM follows twice.
+  std::vector<std::uint32_t> order = shuffled(count);
+  order.resize(kSteps);
   for (std::size_t n = 0; n < order.size(); ++n) {
     const std::uint64_t next = at + order[(n + 1) % order.size()] * kNode;
     device.write(at + order[n] * kNode, &next, sizeof next);
   }
   const unsigned sms = device.shape().sms;
-  KernelCall all{"stream_read16", sms, 1024};
-  device.run(all.pointer(at).pointer(device.allocate(256)).word(count * kNode / 16));
   std::vector<double> cycles;
   for (unsigned sm = 0; sm < sms; ++sm) {
     KernelCall call{"chase_from", sms, 1};
-    call.pointer(at + order[sm * kSteps % count] * kNode).word(sm).word(8).word(kSteps);
+    call.pointer(at + order[0] * kNode).word(sm).word(kSteps).word(kSteps);
     cycles.push_back(told_cycles(device, call, result) / kSteps);
   }
   std::sort(cycles.begin(), cycles.end());
@@ -487,7 +487,8 @@ double property(BenchDevice& device, const QuantityArguments& arguments) {
 
 /// These, and those of other files.
 std::vector<Quantity> all_of(std::vector<Quantity> out) {
-  for (const std::vector<Quantity>& part : {geometry_quantities(), exchange_quantities(), network_quantities()})
+  for (const std::vector<Quantity>& part :
+       {geometry_quantities(), exchange_quantities(), network_quantities()})
     out.insert(out.end(), part.begin(), part.end());
   return out;
 }
