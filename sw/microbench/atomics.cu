@@ -59,3 +59,9 @@ extern "C" __global__ void atomic_spread(unsigned* a, unsigned words, unsigned r
   const unsigned i = (blockIdx.x * blockDim.x + threadIdx.x) % words;
   for (unsigned n = 0; n < rounds; ++n) asm volatile("red.global.add.u32 [%0], 1;" ::"l"(a + i));
 }
+// Every thread adds to one word, `rounds` times, as the compiler has it of `atomicAdd(a, 1)`: one lane of each warp adds
+// for all.
+extern "C" __global__ void atomic_one(unsigned* a, unsigned rounds) {
+  for (unsigned n = 0; n < rounds; ++n)
+    if (threadIdx.x % 32 == 0) asm volatile("red.global.add.u32 [%0], 32;" ::"l"(a));
+}
