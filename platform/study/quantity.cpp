@@ -424,15 +424,17 @@ double shared_atomic_rate(BenchDevice& device, const QuantityArguments& argument
   return 8.0 * kRounds * warps / of_rounds(run, kRounds);
 }
 
-/// Additions per cycle of all threads to `words` words.
+/// Additions per cycle of all threads to `words` words; to one, combined by warps, as compilers have it.
 double atomic_rate(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
   const std::uint64_t words = given.number("words", 1);
   const DeviceShape& shape = device.shape();
   const std::uint64_t at = device.allocate(std::max<std::uint64_t>(words * 4, 256));
   const auto run = [&](unsigned rounds) {
-    KernelCall call{"atomic_spread", shape.sms, 1024};
-    return device.run(call.pointer(at).word(words).word(rounds));
+    KernelCall call{words == 1 ? "atomic_one" : "atomic_spread", shape.sms, 1024};
+    call.pointer(at);
+    if (words != 1) call.word(words);
+    return device.run(call.word(rounds));
   };
   constexpr unsigned kRounds = 2;
   return 1024.0 * shape.sms * kRounds / (of_rounds(run, kRounds) * shape.sm_mhz * 1e6);

@@ -14,7 +14,9 @@ inline constexpr std::uint64_t kAtomicParts = kWarpLanes;
 
 /// How long the unit of a slice has to do with a request, in parts of a cycle. It takes one sector after the
 /// other; in each, lanes on different words go together, and lanes on one word one after the other.
-[[nodiscard]] inline std::uint64_t atomics_time(const AtomicBlock& block, const L2AtomicParameters& unit) {
+/// `same_line`: as the request before it.
+[[nodiscard]] inline std::uint64_t atomics_time(const AtomicBlock& block, const L2AtomicParameters& unit,
+                                                bool same_line) {
   std::array<std::uint8_t, kLineBytes> lanes_at{};
   std::array<std::uint8_t, kSectorsPerLine> deepest{};
   for (unsigned i = 0; i < block.count; ++i) {
@@ -24,8 +26,9 @@ inline constexpr std::uint64_t kAtomicParts = kWarpLanes;
   }
   const bool sums = is_float(block.type);
   const bool slow = block.operation == AtomicOperation::compare_and_swap || block.type == DataType::f64;
+  const unsigned line = same_line ? unit.line_cycles : unit.other_line_cycles;
   const std::uint64_t sector =
-      (slow ? unit.slow_line_cycles : unit.line_cycles) * kAtomicParts / kSectorsPerLine;
+      (slow ? std::max(line, unit.slow_line_cycles) : line) * kAtomicParts / kSectorsPerLine;
   const std::uint64_t lane = sums ? unit.float_word_cycles : unit.word_cycles;
   std::uint64_t parts = 0;
   for (const std::uint8_t lanes : deepest)

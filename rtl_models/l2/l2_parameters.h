@@ -44,10 +44,12 @@ struct WARPLINE_PUBLIC L2AtomicParameters {
   unsigned word_cycles = 0;        ///< L2 cycles of the operations of 32 lanes on one word
   unsigned float_word_cycles = 0;  ///< likewise, additions of floating point
   unsigned line_cycles = 0;        ///< L2 cycles of operations on all words of a line
-  unsigned slow_line_cycles = 0;   ///< likewise, compare-and-swap, and additions of f64
+  unsigned other_line_cycles = 0;  ///< likewise, of another line than the request before
+  unsigned slow_line_cycles = 0;   ///< of all words of any line, compare-and-swap, and additions of f64
 
   [[nodiscard]] bool takes_time() const {
-    return (latency | word_cycles | float_word_cycles | line_cycles | slow_line_cycles) != 0;
+    return (latency | word_cycles | float_word_cycles | line_cycles | other_line_cycles | slow_line_cycles) !=
+           0;
   }
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);
@@ -58,6 +60,7 @@ struct WARPLINE_PUBLIC L2AtomicParameters {
     short_enough(word_cycles, "word_cycles");
     short_enough(float_word_cycles, "float_word_cycles");
     short_enough(line_cycles, "line_cycles");
+    short_enough(other_line_cycles, "other_line_cycles");
     short_enough(slow_line_cycles, "slow_line_cycles");
     return rules.take();
   }
@@ -72,7 +75,10 @@ struct WARPLINE_PUBLIC L2AtomicParameters {
       "in which it does operations on different words in all sectors of a line, L2 cycles; fewer sectors "
       "take "
       "their share");
-    f("slow_line_cycles", slow_line_cycles, "likewise, compare-and-swap, and additions of f64, L2 cycles");
+    f("other_line_cycles", other_line_cycles,
+      "likewise, of another line than the request before it, L2 cycles");
+    f("slow_line_cycles", slow_line_cycles,
+      "of any line, at least, compare-and-swap, and additions of f64, L2 cycles");
   }
 };
 

@@ -166,8 +166,9 @@ std::uint64_t far_cycles(const Request& r, const L2PartitionParameters& partitio
 void L2Slice::answer_late(Request* r) {
   if (loose_) return answer_loosely(r);
   if (is_atomic(*r) && parameters_.atomics.takes_time()) {
-    atomics_free_ =
-        std::max(atomics_free_, edge_ * kAtomicParts) + atomics_time(*r->atomics, parameters_.atomics);
+    atomics_free_ = std::max(atomics_free_, edge_ * kAtomicParts) +
+                    atomics_time(*r->atomics, parameters_.atomics, r->line == atomics_line_);
+    atomics_line_ = r->line;
     const std::uint64_t done = (atomics_free_ + kAtomicParts - 1) / kAtomicParts;
     atomics_.push_back({domain().cycle_of(later(done + parameters_.atomics.latency)), r, {}});
   } else if (r->far) {
@@ -235,11 +236,12 @@ void L2Slice::settle_answers(Cycle at) {
   while (!served_.empty()) {
     Request* r = served_.pop();
     std::uint64_t edges = r->far ? far_cycles(*r, parameters_.partitions) : 0;
-    if (is_atomic(*r) && parameters_.atomics.takes_time())
-      edges += std::max<std::uint64_t>(
-          parameters_.atomics.latency +
-              (atomics_time(*r->atomics, parameters_.atomics) + kAtomicParts - 1) / kAtomicParts,
-          1);
+    if (is_atomic(*r) && parameters_.atomics.takes_time()) {
+      const std::uint64_t parts = atomics_time(*r->atomics, parameters_.atomics, r->line == atomics_line_);
+      atomics_line_ = r->line;
+      edges +=
+          std::max<std::uint64_t>(parameters_.atomics.latency + (parts + kAtomicParts - 1) / kAtomicParts, 1);
+    }
     r->far = false;
     r->settled = true;
     r->settled_at = edges == 0 ? at : domain().cycle_of(domain().edge_at_or_after(at) + edges);

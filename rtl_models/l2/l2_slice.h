@@ -47,9 +47,10 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
     core_.clear();
     written_.clear();
     forget_times();
+    atomics_line_ = PhysicalAddress{~std::uint64_t{0}};
   }
   void archive(StateArchive& a) override {
-    a(core_, written_);
+    a(core_, written_, atomics_line_.value);
     if (!a.saves()) forget_times();
   }
   [[nodiscard]] bool busy() const override {
@@ -159,7 +160,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   bool loose_ = false;                                 ///< a request is performed loosely timed
   std::uint64_t edge_ = 0;                             ///< the number of the edge of the tick under way
   std::deque<Late> atomics_, far_reads_, far_writes_;  ///< each in the order of their cycles
-  std::uint64_t atomics_free_ = 0;  ///< when the atomics unit is, in kAtomicParts of an edge
+  std::uint64_t atomics_free_ = 0;                   ///< when the atomics unit is, in kAtomicParts of an edge
+  PhysicalAddress atomics_line_{~std::uint64_t{0}};  ///< of its last request
   FarWay to_far_, from_far_;
   unsigned slices_;
   CoherenceObserver* observer_ = nullptr;

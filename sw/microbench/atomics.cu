@@ -100,3 +100,9 @@ extern "C" __global__ void atomic_shared_rate(unsigned rounds, u64* result) {
   const u64 end = clock64();
   if (threadIdx.x == 0) result[0] = end - begin;
 }
+// Every thread adds to one word, `rounds` times, as the compiler has it of `atomicAdd(a, 1)`: one lane of each warp adds
+// for all.
+extern "C" __global__ void atomic_one(unsigned* a, unsigned rounds) {
+  for (unsigned n = 0; n < rounds; ++n)
+    if (threadIdx.x % 32 == 0) asm volatile("red.global.add.u32 [%0], 32;" ::"l"(a));
+}

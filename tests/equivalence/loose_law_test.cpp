@@ -56,7 +56,7 @@ Shape random_shape(Random& random) {
   s.l2.miss_registers = pick({1, 4});
   s.l2.poison_discarded = random.below(2) == 0;
   if (s.l2.slices > 1 && random.below(2) == 0) s.l2.partitions = {2, pick({0, 3, 60}), pick({0, 4, 32})};
-  if (random.below(2) == 0) s.l2.atomics = {pick({0, 10}), pick({0, 46}), 0, pick({0, 5}), 0};
+  if (random.below(2) == 0) s.l2.atomics = {pick({0, 10}), pick({0, 46}), 0, pick({0, 5}), pick({0, 9}), 0};
   s.dram.channels = s.l2.slices;
   s.dram.banks = pick({1, 3, 16});
   s.pcie.tags = pick({1, 3, 256});

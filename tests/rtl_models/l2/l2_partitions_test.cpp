@@ -237,9 +237,10 @@ AtomicBlock block_of(AtomicOperation operation, DataType type, const std::vector
 }
 
 TEST(L2Atomics, TakeTimeByWordsAndSectors) {
-  const L2AtomicParameters unit{10, 64, 128, 8, 16};
-  const auto cycles = [&](AtomicOperation operation, DataType type, const std::vector<unsigned>& offsets) {
-    const std::uint64_t parts = atomics_time(block_of(operation, type, offsets), unit);
+  const L2AtomicParameters unit{10, 64, 128, 8, 12, 16};
+  const auto cycles = [&](AtomicOperation operation, DataType type, const std::vector<unsigned>& offsets,
+                          bool same_line = true) {
+    const std::uint64_t parts = atomics_time(block_of(operation, type, offsets), unit, same_line);
     EXPECT_EQ(parts % kAtomicParts, 0U);
     return parts / kAtomicParts;
   };
@@ -252,12 +253,13 @@ TEST(L2Atomics, TakeTimeByWordsAndSectors) {
   EXPECT_EQ(cycles(AtomicOperation::compare_and_swap, DataType::b32, {0, 0}), 4U + 2);
   EXPECT_EQ(cycles(add, DataType::f64, {0, 8}), 4U);
   EXPECT_EQ(cycles(add, DataType::u32, {0, 0, 32, 32, 32}), 2U + 2 + 2 + 4);
+  EXPECT_EQ(cycles(add, DataType::u32, {0, 32}, false), 6U) << "of another line";
 }
 
 TEST(L2Atomics, OfOneSliceTakeTurnsAndHoldUpNoReads) {
   L2Parameters p;
   p.slices = 1;
-  p.atomics = {10, 64, 128, 8, 16};
+  p.atomics = {10, 64, 128, 8, 8, 16};
   Shape s;
   s.parameters = p;
   s.delay = FlatMemory::fixed(100);

@@ -75,9 +75,9 @@ TEST(L2Slice, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
       s.parameters.partitions = {2, static_cast<unsigned>(random.below(70)),
                                  static_cast<unsigned>(16 * random.below(3))};
     if (random.below(2) == 0)
-      s.parameters.atomics = {static_cast<unsigned>(random.below(30)),
-                              static_cast<unsigned>(random.below(99)), 0,
-                              static_cast<unsigned>(random.below(9)), 0};
+      s.parameters.atomics = {
+          static_cast<unsigned>(random.below(30)), static_cast<unsigned>(random.below(99)), 0,
+          static_cast<unsigned>(random.below(9)),  static_cast<unsigned>(random.below(20)), 0};
     std::vector<Item> items = random_items(random, s.parameters.slices);
     items.push_back(maintain_item(30000, maintenance::kDiscardSysmem));
     Bench lazy(s, items);
