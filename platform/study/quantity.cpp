@@ -102,9 +102,11 @@ double chase_pages(BenchDevice& device, const QuantityArguments& arguments) {
   const std::vector<std::uint32_t> order = shuffled(pages);
   Random random(pages);
   std::vector<std::uint64_t> nodes;
-  for (const std::uint32_t page : order) nodes.push_back(at + page * kPage + random.below(kPage / kNode) * kNode);
+  for (const std::uint32_t page : order)
+    nodes.push_back(at + page * kPage + random.below(kPage / kNode) * kNode);
   for (std::size_t n = 0; n < nodes.size(); ++n) device.write(nodes[n], &nodes[(n + 1) % nodes.size()], 8);
-  const auto steps = static_cast<unsigned>(std::min<std::uint64_t>(std::max<std::uint64_t>(pages, 1024), 8192));
+  const auto steps =
+      static_cast<unsigned>(std::min<std::uint64_t>(std::max<std::uint64_t>(pages, 1024), 8192));
   KernelCall call{"chase_cg", 1, 1};
   call.pointer(nodes.front()).word(2 * pages).word(steps);
   return told_cycles(device, call, result) / steps;

@@ -29,7 +29,8 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
                   "a crossbar has 1 to 65536 ports a side");
   WARPLINE_EXPECT(places.empty() || places.size() == clients, "each client has a place in the network");
   if (parameters.has_way() && !places.empty())
-    network_ = std::make_unique<CrossbarNetwork>(parameters.network, parameters.translation, places, slices, outputs_);
+    network_ = std::make_unique<CrossbarNetwork>(parameters.network, parameters.translation, places, slices,
+                                                 outputs_);
   for (unsigned i = 0; i < clients; ++i) {
     from_client_.push_back(std::make_unique<In<RequestMessage>>(*this, indexed("from_client", i)));
     to_client_.push_back(std::make_unique<Out<ResponseMessage>>(*this, indexed("to_client", i)));
@@ -308,7 +309,8 @@ void Crossbar::perform(Request& r, Cycle& at) {
 void Crossbar::perform_from(unsigned client, Request& r, Cycle& at) {
   if (r.command != Command::maintain && network_->inside(client)) {
     ++counters_.network_requests;
-    at = domain().after(at, network_->distance(client, core_.output_of(r.line)) + network_->translate(client, r));
+    at = domain().after(at,
+                        network_->distance(client, core_.output_of(r.line)) + network_->translate(client, r));
     ++counters_.network_replies;
   }
   perform(r, at);

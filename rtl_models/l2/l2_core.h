@@ -233,7 +233,8 @@ class L2Core {
   /// What picks the set of a line. Of slices whose number is no power of two, consecutive lines have all sets
   /// alike only if their number is divided as it is hashed.
   [[nodiscard]] std::uint64_t key(std::uint64_t number) const {
-    const std::uint64_t above = number >> slice_shift_, below = number & ((std::uint64_t{1} << slice_shift_) - 1);
+    const std::uint64_t above = number >> slice_shift_,
+                        below = number & ((std::uint64_t{1} << slice_shift_) - 1);
     return key_divisor_.quotient(hash_.empty() ? above : above ^ hash_of(number)) << slice_shift_ | below;
   }
   /// What one byte of a line number contributes to the hash; parity is linear in the bits.

@@ -54,6 +54,14 @@ class LaneAddresses {
   [[nodiscard]] bool contiguous(unsigned bytes) const {
     return strided() && lanes_ == ~LaneMask{0} && stride_ == static_cast<std::int64_t>(bytes);
   }
+  /// The same, whichever way the program wrote the addresses.
+  [[nodiscard]] bool lies_contiguous(unsigned bytes) const {
+    if (each_ == nullptr || lanes_ != ~LaneMask{0}) return contiguous(bytes);
+    std::uint64_t differs = 0;
+    for (unsigned lane = 1; lane < kWarpLanes; ++lane)
+      differs |= (each_[lane] - each_[0]) ^ (std::uint64_t{lane} * bytes);
+    return differs == 0;
+  }
   /// The addresses taken as those of another space, for who handles several spaces alike.
   template <class Other>
   [[nodiscard]] LaneAddresses<Other> as() const {

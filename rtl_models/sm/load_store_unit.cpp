@@ -279,12 +279,36 @@ void LoadStoreUnit::take_l1_banks(Cycle now, const LsuEntry& e) {
   const bool loads = op.kind == MemKind::load || op.kind == MemKind::async_copy;
   if (!loads || addresses.lanes() == 0 || e.resolved.exact()) return;
   const unsigned bytes = op.bytes_per_lane();
-  if (addresses.contiguous(bytes)) {
+  if (addresses.lies_contiguous(bytes)) {
     const std::uint64_t first = addresses[0].value / kWordBytes;
     const std::uint64_t last = (addresses[kWarpLanes - 1].value + bytes - 1) / kWordBytes;
     const auto words = static_cast<unsigned>(last - first + 1);
     head_.banks_until =
         owner_.domain().after(now, std::max((words + kBanks - 1) / kBanks, cycles_of_l1(words * kWordBytes)));
+    return;
+  }
+  std::uint64_t first = ~std::uint64_t{0}, last = 0;
+  addresses.for_each([&](unsigned, VirtualAddress at) {
+    first = std::min(first, at.value / kWordBytes);
+    last = std::max(last, (at.value + bytes - 1) / kWordBytes);
+  });
+  constexpr unsigned kNear = 64;
+  if (last - first < kNear) {
+    std::uint64_t near = 0;  // words from the first on
+    addresses.for_each([&](unsigned, VirtualAddress at) {
+      const std::uint64_t word = at.value / kWordBytes, end = (at.value + bytes - 1) / kWordBytes;
+      near |= (std::uint64_t{2} << (end - first)) - (std::uint64_t{1} << (word - first));
+    });
+    const auto distinct = static_cast<unsigned>(__builtin_popcountll(near));
+    unsigned deepest = 1;
+    if ((near & near >> kBanks) != 0 || (near & near >> 2 * kBanks) != 0 ||
+        (near & near >> 3 * kBanks) != 0) {
+      for (unsigned bank = 0; bank < kBanks; ++bank) {
+        constexpr std::uint64_t kOfBank = 0x0001'0001'0001'0001;
+        deepest = std::max(deepest, static_cast<unsigned>(__builtin_popcountll(near & kOfBank << bank)));
+      }
+    }
+    take_banks(now, deepest, std::min(distinct * kWordBytes, lane_count(addresses.lanes()) * bytes));
     return;
   }
   std::array<std::array<std::uint64_t, kWarpLanes * 4>, kBanks> words;
@@ -302,10 +326,15 @@ void LoadStoreUnit::take_l1_banks(Cycle now, const LsuEntry& e) {
       passes = std::max(passes, n);
     }
   });
+  take_banks(now, passes,
+             std::min(std::accumulate(count.begin(), count.end(), 0U) * kWordBytes,
+                      lane_count(addresses.lanes()) * bytes));
+}
+
+/// Takes the banks for the longer of so many passes and of what it takes to read so many bytes.
+void LoadStoreUnit::take_banks(Cycle now, unsigned passes, unsigned bytes) {
   counters_.l1_bank_conflicts += passes - 1;
-  const unsigned read = std::min(std::accumulate(count.begin(), count.end(), 0U) * kWordBytes,
-                                 lane_count(addresses.lanes()) * bytes);
-  head_.banks_until = owner_.domain().after(now, std::max(passes, cycles_of_l1(read)));
+  head_.banks_until = owner_.domain().after(now, std::max(passes, cycles_of_l1(bytes)));
 }
 
 /// Whether the port to the network is ready, and no signal and no bulk copy has it first.

@@ -282,6 +282,7 @@ class LoadStoreUnit {
   [[nodiscard]] bool send_line(Cycle now, unsigned index);
   [[nodiscard]] bool shares_cycle(const LsuEntry& e) const;
   void take_l1_banks(Cycle now, const LsuEntry& e);
+  void take_banks(Cycle now, unsigned passes, unsigned bytes);
   void count_line(SmCache cache, Reader reader);
   [[nodiscard]] Reader reader_of(const LsuEntry& e) const;
   /// Where what is asked of a cache goes: L1 may be the texture cache, too.

@@ -18,9 +18,9 @@ struct TranslationCounters {
   }
 };
 
-/// The TLBs of a GPU: how much longer a request takes until its address is translated. Pages are those of virtual
-/// addresses. A look-up puts the page into both levels at once, where that of the set which was used least recently
-/// makes room: requests that come for the page meanwhile find it.
+/// The TLBs of a GPU: how much longer a request takes until its address is translated. Pages are those of
+/// virtual addresses. A look-up puts the page into both levels at once, where that of the set which was used
+/// least recently makes room: requests that come for the page meanwhile find it.
 class Translation {
  public:
   /// Pre: the parameters have no problems, and present().
@@ -58,7 +58,8 @@ class Translation {
     explicit Shape(unsigned pages)
         : ways(pages <= TranslationParameters::kMostFullyAssociative ? pages : TranslationParameters::kWays),
           sets(pages == 0 ? 0 : pages / ways) {}
-    /// Pages that follow each other have different sets, and so have those a multiple of a power of two apart.
+    /// Pages that follow each other have different sets, and so have those a multiple of a power of two
+    /// apart.
     [[nodiscard]] std::size_t first_of(std::uint64_t page) const {
       return static_cast<std::size_t>((page + page / sets * kStep) % sets) * ways;
     }

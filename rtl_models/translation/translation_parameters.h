@@ -8,9 +8,9 @@
 
 namespace warpline {
 
-/// The translation look-aside buffers (TLBs) between SMs and the L2 slices: the SMs of a TPC share a first one, all of
-/// a GPU a second. They take time; which page lies where is the address space's affair. A level of up to 16 pages is
-/// fully associative, a larger one has sets of 8 ways (Zhang et al., CCS 2023).
+/// The translation look-aside buffers (TLBs) between SMs and the L2 slices: the SMs of a TPC share a first
+/// one, all of a GPU a second. They take time; which page lies where is the address space's affair. A level
+/// of up to 16 pages is fully associative, a larger one has sets of 8 ways (Zhang et al., CCS 2023).
 struct WARPLINE_PUBLIC TranslationParameters {
   static constexpr unsigned kWays = 8, kMostFullyAssociative = 16;
   unsigned page_bytes = 1U << 21U;
@@ -23,8 +23,8 @@ struct WARPLINE_PUBLIC TranslationParameters {
   [[nodiscard]] Problems problems(const std::string& path) const {
     constexpr unsigned kLeastPage = 4096, kMostPage = 1U << 30U, kMostPages = 1U << 22U, kMostCycles = 100000;
     Rules rules(path);
-    rules.need((page_bytes & (page_bytes - 1)) == 0 && page_bytes >= kLeastPage && page_bytes <= kMostPage, "page_bytes",
-               "must be a power of two from 4096 (4 KiB) to 1073741824 (1 GiB)");
+    rules.need((page_bytes & (page_bytes - 1)) == 0 && page_bytes >= kLeastPage && page_bytes <= kMostPage,
+               "page_bytes", "must be a power of two from 4096 (4 KiB) to 1073741824 (1 GiB)");
     const auto need_pages = [&](unsigned pages, const char* key) {
       rules.need(pages <= kMostFullyAssociative || (pages % kWays == 0 && pages <= kMostPages), key,
                  "must be at most 16, or a multiple of 8 up to 4194304");
@@ -38,7 +38,8 @@ struct WARPLINE_PUBLIC TranslationParameters {
   template <class F>
   void visit(F&& f) {
     f("page_bytes", page_bytes, "bytes of a page");
-    f("first_pages", first_pages, "pages in the TLB of a TPC; 0: there is none, and translation takes no time");
+    f("first_pages", first_pages,
+      "pages in the TLB of a TPC; 0: there is none, and translation takes no time");
     f("first_miss", first_miss, "cycles of the crossbar that a request whose page is not there takes longer");
     f("second_pages", second_pages, "pages in the second TLB, which all SMs share; 0: all that there are");
     f("walk", walk, "cycles of the crossbar that a walk through the page tables takes further");

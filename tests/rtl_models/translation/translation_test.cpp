@@ -32,7 +32,8 @@ Request to(std::uint64_t page, std::uint64_t within = 0) {
 /// A level with a list per set, the page used last in front.
 class Level {
  public:
-  explicit Level(unsigned pages) : ways_(pages <= 16 ? pages : 8), sets_(pages == 0 ? 1 : pages / ways_), lists_(sets_) {}
+  explicit Level(unsigned pages)
+      : ways_(pages <= 16 ? pages : 8), sets_(pages == 0 ? 1 : pages / ways_), lists_(sets_) {}
   bool use(std::uint64_t page) {
     std::list<std::uint64_t>& set = lists_[(page + page / sets_ * 5) % sets_];
     const auto found = std::find(set.begin(), set.end(), page);
@@ -53,7 +54,8 @@ TEST(Translation, TakesWhatItsTwinTakes) {
   Random random(2611);
   constexpr unsigned kFirst[] = {1, 2, 16, 24, 64}, kSecond[] = {0, 4, 16, 48, 256};
   for (unsigned round = 0; round < 60; ++round) {
-    const unsigned first = kFirst[random.below(5)], second = kSecond[random.below(5)], tpcs = 1 + random.below(4);
+    const unsigned first = kFirst[random.below(5)], second = kSecond[random.below(5)],
+                   tpcs = 1 + random.below(4);
     Translation translation(with(first, second), tpcs);
     std::vector<Level> own(tpcs, Level(first));
     Level shared(second);
@@ -107,7 +109,8 @@ TEST(Translation, SmsOfATpcShareTheFirstAndAllTheSecond) {
 TEST(Translation, GoesOnFromACheckpoint) {
   Random random(7);
   Translation one(with(16, 48), 3);
-  for (unsigned n = 0; n < 500; ++n) static_cast<void>(one.delay(static_cast<unsigned>(random.below(3)), to(random.below(90))));
+  for (unsigned n = 0; n < 500; ++n)
+    static_cast<void>(one.delay(static_cast<unsigned>(random.below(3)), to(random.below(90))));
   std::string bytes;
   StateArchive save(bytes);
   save(one);
