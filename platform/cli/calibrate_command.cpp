@@ -68,12 +68,17 @@ Rows chosen_rows(const CalibrateOptions& o, const std::vector<study::MeasuredRow
 
 /// Nothing is asked for: a mistake of the command line.
 int nothing_chosen(const CalibrateOptions& o, const std::vector<study::MeasuredRow>& rows) {
-  std::vector<std::string> gpus, kinds;
+  std::vector<std::string> gpus, kinds, own;  // `own`: classes of this GPU's rows
+  const auto note = [](std::vector<std::string>& list, const std::string& name) {
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  };
   for (const study::MeasuredRow& row : rows) {
-    if (std::find(gpus.begin(), gpus.end(), row.gpu) == gpus.end()) gpus.push_back(row.gpu);
-    if (std::find(kinds.begin(), kinds.end(), row.kind) == kinds.end()) kinds.push_back(row.kind);
+    note(gpus, row.gpu);
+    note(kinds, row.kind);
+    if (whole_preset_name(row.gpu) == whole_preset_name(o.gpu.name)) note(own, row.kind);
   }
   std::string hint = "there are rows of " + joined(gpus);
+  if (!own.empty()) hint = "it has rows of the classes " + joined(own) + "; --list names them all";
   if (!o.kind.empty() && std::find(kinds.begin(), kinds.end(), o.kind) == kinds.end())
     hint = did_you_mean(o.kind, kinds) + " (classes: " + joined(kinds) + ")";
   return bad_input("no published row of " + o.gpu.name + " is asked for", hint);
@@ -140,7 +145,11 @@ int calibrate(const CalibrateOptions& o) {
   }
   const auto rows = study::read_rows(file, text);
   if (!rows.ok()) return bad_input(rows.faults());
-  if (!o.fit.keys.empty()) return fit(o.fit, o.gpu, rows.value(), o.json, o.quiet);
+  if (!o.fit.keys.empty()) {
+    FitRequest request = o.fit;
+    request.rows = o.rows_file;
+    return fit(request, o.gpu, rows.value(), o.json, o.quiet);
+  }
   for (const std::string& path : {o.report, o.json, o.measure})
     if (!path.empty())
       if (const std::string why = OutputFile::refusal(path); !why.empty())

@@ -133,7 +133,7 @@ class FitRun {
     known_ = points - std::min(points, evaluations_);
     bar_.launch(0, fmt::format("point {}, cost {:.4g}", points, cost));
     if (const std::string why = write_file_atomically(state_file_, state.json()); !why.empty())
-      stop(state_file_ + ": " + why, kBadInput);
+      stop(why.compare(0, state_file_.size(), state_file_) == 0 ? why : state_file_ + ": " + why, kBadInput);
   }
 
   void clear() { bar_.clear(); }
@@ -161,9 +161,15 @@ class FitRun {
 };
 
 /// Why the files of a fit cannot be what they are to be, or an empty string.
-std::string refused_files(const FitRequest& request, const std::string& state, const std::string& json) {
+std::string refused_files(const FitRequest& request, const FitGpu& gpu, const std::string& state,
+                          const std::string& json) {
   FileClaims claims;
   claims.add(request.keys, "the file of --fit");
+  if (!request.rows.empty()) claims.add(request.rows, "the file of --rows");
+  if (!gpu.is_preset()) claims.add(gpu.choice().name, "the GPU's file");
+  if (!gpu.is_preset() && !request.out.empty())
+    return "--out writes a GPU with a preset as its base, and " + gpu.choice().name +
+           " is none: without it the keys that are found are printed, to be put into that file";
   const std::map<std::string, std::string> outputs = {
       {"the state of the fit", state}, {"the file of --out", request.out}, {"the file of --json", json}};
   for (const auto& [what, path] : outputs) {
@@ -214,7 +220,8 @@ int fit(const FitRequest& request, GpuChoice choice, const std::vector<study::Me
   if (!plan.ok()) return bad_input(plan.faults());
 
   const std::string state_file = request.state.empty() ? state_beside(request.keys) : request.state;
-  if (const std::string why = refused_files(request, state_file, json); !why.empty()) return bad_input(why);
+  if (const std::string why = refused_files(request, gpu, state_file, json); !why.empty())
+    return bad_input(why);
   const study::FitIdentity identity = study::identity_of(plan.value(), config.value(), build_name());
   study::FitState state(identity);
   std::error_code unknown;

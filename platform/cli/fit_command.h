@@ -11,6 +11,7 @@ namespace warpline {
 
 /// What `warpline calibrate --fit` is asked for.
 struct FitRequest {
+  std::string rows;          ///< a file of rows, where it is not the rows built in
   std::string keys;          ///< the file; empty: no fit
   std::string state;         ///< file of what was measured; empty: beside the keys
   std::string out;           ///< file for the values that are found; empty: they are printed

@@ -63,10 +63,15 @@ Problems GpuConfig::problems() const {
              "must be 0 where pcie_system.peers is not: devices take the place of the plain memory "
              "(--set peer_bytes=0)");
   const NetworkParameters& network = crossbar.network;
-  rules.need(
-      network.gpc_distance.empty() || network.gpc_distance.size() == std::uint64_t{gpcs} * network.groups,
-      "crossbar.network.gpc_distance", "must be empty, or gpcs x crossbar.network.groups numbers");
-  rules.need(network.groups <= l2.slices, "crossbar.network.groups", "must be at most l2.slices");
+  const std::uint64_t wanted = std::uint64_t{gpcs} * network.groups;
+  rules.need(network.gpc_distance.empty() || network.gpc_distance.size() == wanted,
+             "crossbar.network.gpc_distance",
+             "must be empty (--set crossbar.network.gpc_distance=[]), or one number for each of gpcs x "
+             "crossbar.network.groups: " +
+                 std::to_string(wanted) + ", and not " + std::to_string(network.gpc_distance.size()));
+  rules.need(network.groups <= l2.slices, "crossbar.network.groups",
+             "must be at most l2.slices, " + std::to_string(l2.slices) +
+                 " (--set crossbar.network.groups=1 --set crossbar.network.gpc_distance=[])");
   const char* lines_rule =
       "all instances together must have at most 16777216 lines (sets x ways x instances)";
   const std::uint64_t all_sms = std::uint64_t{gpus} * sms;

@@ -1118,7 +1118,12 @@ Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
   if (!asynchronous && executor_.is_own_thread()) return Status::not_permitted;
   wait_for_room(stream);
   Executor::Ticket ticket = 0;
-  const double call_ns = std::holds_alternative<CopyRequest>(operation) ? config_.host_copy.call_ns : 0;
+  const auto* const copy = std::get_if<CopyRequest>(&operation);
+  const bool by_link =
+      copy != nullptr && (copy->kind == CopyKind::host_to_device || copy->kind == CopyKind::device_to_host);
+  const double call_ns = by_link && config_.host_copy.is_given() ? config_.host_copy.call_ns : 0;
+  // Other threads may have taken the stream away when the work is done, or have given it more.
+  const auto end_ns = std::make_shared<double>(0);
   const StreamId id = stream.id;
   {
     const std::lock_guard lock(mutex_);
@@ -1135,14 +1140,17 @@ Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
     turn.is_short = is_short(operation);
     if (const auto* const awaited = std::get_if<WaitForEvent>(&operation)) turn.after = awaited->event->last;
     ticket = executor_.submit(
-        [this, id, asked_ns, operation = std::move(operation)] { do_next(operation, id, asked_ns); }, turn);
+        [this, id, asked_ns, end_ns, operation = std::move(operation)] {
+          *end_ns = do_next(operation, id, asked_ns).end_ns;
+        },
+        turn);
     stream.last = ticket;
     if (recorded != nullptr) recorded->last = ticket;
   }
   if (asynchronous) return Status::success;
   const Status status = wait(ticket);
   const std::lock_guard lock(mutex_);
-  schedule_.host_waits(schedule_.done(id) + call_ns);
+  schedule_.host_waits(*end_ns + call_ns);
   return status;
 }
 

@@ -49,7 +49,11 @@ class Schedule {
   /// What comes next in a stream begins no sooner than `time_ns`: an event that it waits for.
   void wait(StreamId stream, double time_ns);
   /// When all that was added to a stream is done.
-  [[nodiscard]] double done(StreamId stream) const { return streams_.at(stream).done_ns; }
+  /// 0: it was removed.
+  [[nodiscard]] double done(StreamId stream) const {
+    const auto found = streams_.find(stream);
+    return found == streams_.end() ? 0 : found->second.done_ns;
+  }
   /// When all that was added to a device is done.
   [[nodiscard]] double device_done(unsigned device) const { return devices_[device].done_ns; }
 

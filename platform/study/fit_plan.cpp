@@ -161,11 +161,13 @@ class FitReader {
   }
 
   void read_rows_of(const Value& table) {
+    constexpr double kLeastShare = 1e-6, kMostShare = 1e6;
     TableReader reader(document_, table, table.place, "[[rows]]", faults_);
     const auto weight = reader.magnitude("weight");
     const auto tolerance = reader.magnitude("tolerance");
     for (const auto& [name, given] : {std::pair{"weight", weight}, std::pair{"tolerance", tolerance}})
-      if (given && *given == 0) reader.fault(place_of(reader, name), std::string(name) + ": must be above 0");
+      if (given && (*given < kLeastShare || *given > kMostShare))
+        reader.fault(place_of(reader, name), std::string(name) + ": must be from 0.000001 to 1000000");
     const Member* const match = reader.find("match", TableReader::required);
     reader.finish();
     if (match == nullptr) return;

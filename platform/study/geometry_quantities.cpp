@@ -218,6 +218,8 @@ double l2_hit(BenchDevice& device, const QuantityArguments& arguments) {
   of_l2.words["cache"] = "l2";
   const Given given(of_l2);
   const std::uint64_t nodes = given.number("bytes", 0) / 128;
+  if (nodes == 0) throw BenchError{"a footprint has at least a line, 128 bytes"};
+  if (nodes * 128 > device.shape().l2_bytes) throw BenchError{"L2 does not hold the footprint"};
   TimedChases chases(device, given);
   chases.begin(std::max<std::uint64_t>(nodes, TimedChases::kMost) * 128);
   std::vector<unsigned> times = chases.times(

@@ -91,7 +91,8 @@ double ModelDevice::run(const KernelCall& call) {
 }
 
 double ModelDevice::host_copy(std::uint64_t bytes, bool to_device, bool page_locked, bool by_host) {
-  return (host_copy_ns(config_, bytes, to_device, page_locked) + (by_host ? config_.host_copy.call_ns : 0)) *
+  return (host_copy_ns(config_, bytes, to_device, page_locked) +
+          (by_host && config_.host_copy.is_given() ? config_.host_copy.call_ns : 0)) *
          1e-9;
 }
 

@@ -82,7 +82,10 @@ double slowest_of(BenchDevice& device, const std::vector<unsigned>& sms, std::ui
 /// Where it is told which SMs are chosen.
 std::uint64_t chosen(BenchDevice& device, const std::vector<unsigned>& sms) {
   std::vector<std::uint8_t> on(device.shape().sms, 0);
-  for (const unsigned sm : sms) on[sm] = 1;
+  for (const unsigned sm : sms) {
+    if (sm >= on.size()) throw BenchError{"the device has no SM " + std::to_string(sm)};
+    on[sm] = 1;
+  }
   const std::uint64_t at = device.allocate(on.size());
   device.write(at, on.data(), on.size());
   return at;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "platform/study/model_device.h"
@@ -32,7 +33,11 @@ std::vector<RowResult> measure_rows(const GpuConfig& config, const std::vector<c
     }
   };
   std::vector<std::thread> others;
-  for (std::size_t n = 1; n < std::min<std::size_t>(jobs, rows.size()); ++n) others.emplace_back(work);
+  try {
+    for (std::size_t n = 1; n < std::min<std::size_t>(jobs, rows.size()); ++n) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The host has no room for more threads: those that there are do it.
+  }
   work();
   for (std::thread& t : others) t.join();
   if (thrown != nullptr) std::rethrow_exception(thrown);

@@ -81,6 +81,9 @@ void Crossbar::enter_request(Cycle now, unsigned client) {
 
 Cycle Crossbar::tick_network(Cycle now) {
   const std::uint64_t edge = domain().edge_at_or_after(now);
+  // What is due now goes before what enters now, which may be due at once: none overtakes another of its
+  // pair.
+  network_->advance(edge);
   // Those of one cycle enter in the order of their ports, which no carrier changes.
   client_arrivals_.collect(now, [this](unsigned client) { entering_.insert(client); });
   slice_arrivals_.collect(now, [this](unsigned output) { replying_.insert(output); });
@@ -96,7 +99,6 @@ Cycle Crossbar::tick_network(Cycle now) {
       count_entry(client, network_->enter_request(edge, resting_.take(client, output), client, output));
     }
   });
-  network_->advance(edge);
   network_->for_each_output([this, now](unsigned output) { send_request(now, output); });
   network_->for_each_client([this, now](unsigned client) { send_reply(now, client); });
   // What has left may make room.

@@ -120,8 +120,9 @@ class CrossbarNetwork {
     for (const Queues* q : {&outputs_, &replies_})
       for (const Queue& one : q->queues) for_list(one.first, [&](const Entry& e) { visit(e, true); });
   }
-  /// Nothing has passed the levels. Pre: nothing is held.
+  /// Nothing has passed the levels, and no page was translated. Pre: nothing is held.
   void restart() {
+    if (translation_) translation_->clear();
     for (std::vector<std::uint64_t>* level :
          {&tpc_request_, &tpc_reply_, &gpc_request_, &gpc_reply_, &pair_, &group_})
       std::fill(level->begin(), level->end(), 0);

@@ -37,12 +37,12 @@ struct WARPLINE_PUBLIC NetworkParameters {
            !gpc_distance.empty() || !tpc_distance.empty() || !slice_distance.empty();
   }
   [[nodiscard]] Problems problems(const std::string& path) const {
-    constexpr unsigned kMostBytes = 65536;
+    constexpr unsigned kMostBytes = 4096;
     constexpr std::uint64_t kMostCycles = 10000;
     constexpr std::size_t kMostNumbers = 65536;
     Rules rules(path);
     const auto bandwidth = [&](unsigned bytes, const char* name) {
-      rules.need(bytes <= kMostBytes, name, "must be at most 65536 bytes per cycle");
+      rules.need(bytes <= kMostBytes, name, "must be at most 4096 bytes per cycle");
     };
     bandwidth(tpc_request, "tpc_request");
     bandwidth(tpc_reply, "tpc_reply");

@@ -28,8 +28,9 @@ struct WARPLINE_PUBLIC L2PartitionParameters {
   template <class F>
   void visit(F&& f) {
     f("count", count,
-      "partitions of L2: 1, or 2, of which GPC g belongs to number g mod 2, and the first half of the slices "
-      "to number 0");
+      "partitions of L2: 1, or 2, of which GPC g (of one GPC, TPC t) belongs to number g mod 2 (t mod 2), "
+      "and the first "
+      "half of the slices to number 0");
     f("far_latency", far_latency,
       "by which an access takes longer that goes to a slice of the other partition, both ways, L2 cycles");
     f("link_bytes_per_cycle", link_bytes_per_cycle,

@@ -44,6 +44,7 @@ unsigned Translation::look_up(unsigned tpc, std::uint64_t page) {
 }
 
 void Translation::clear() {
+  turn_ = 0;
   std::fill(recent_.begin(), recent_.end(), 0);
   std::fill(first_.begin(), first_.end(), Way{});
   std::fill(second_.begin(), second_.end(), Way{});

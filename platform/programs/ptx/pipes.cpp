@@ -1,5 +1,6 @@
 #include "platform/programs/ptx/pipes.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
@@ -71,7 +72,13 @@ void assign_pipe(const Statement& s, Instruction& i) {
   const bool sequence = i.latency == latency::kDivide32 || i.latency == latency::kDivide64;
   const bool move = work->second == Work::counts && i.latency == latency::kSimple;
   if (sequence || move) return;
-  i.pipe = pipe_of(work->second, type);
+  const bool packs =
+      s.opcode.text == "cvt" && std::any_of(s.qualifiers.begin(), s.qualifiers.end(), [](const auto& q) {
+        const std::string_view text = q.text;
+        return text == ".f16x2" || text == ".bf16x2";
+      });
+  // What packs two values is F2FP, I2IP or the like in SASS, which are no work of the special pipe.
+  i.pipe = packs ? PipeClass::integer : pipe_of(work->second, type);
   const bool words = type.size() > 2 && type.substr(2, 2) == "64" && i.pipe != PipeClass::f64;
   const bool two_lanes = type == ".f32x2";
   if (i.pipe == PipeClass::multiply) {

@@ -101,7 +101,7 @@ TEST_P(NetworkTwin, EveryMessageIsDueWhenTheNaiveOneIs) {
   const NetworkParameters p = random_network(random, gpcs, slices);
   ASSERT_TRUE(p.problems("network").empty());
   const std::vector<NetworkPlace> places = places_of(sms, gpcs);
-  CrossbarNetwork network(p, places, slices, slices + 1);
+  CrossbarNetwork network(p, {}, places, slices, slices + 1);
   NaiveNetwork naive(p, slices);
   RequestPool pool;
   std::map<const Request*, std::uint64_t> due;
@@ -295,7 +295,7 @@ TEST(CrossbarNetwork, AResetForgetsWhatHasPassed) {
   NetworkParameters p;
   p.tpc_request = 1;
   p.share_window = 1000;
-  CrossbarNetwork network(p, {{0, 0, 0}}, 1, 1);
+  CrossbarNetwork network(p, {}, {{0, 0, 0}}, 1, 1);
   RequestPool pool;
   Request* r = pool.allocate();
   r->command = Command::write;

@@ -58,6 +58,7 @@ TEST(PtxPipes, OpcodeAndTypeSayWhichAndHowOften) {
                       {"ex2.approx.ftz.f32", l::kFunction, PipeClass::special, 1},
                       {"popc.b64", l::kBits, PipeClass::special, 1},
                       {"cvt.rn.f32.s32", l::kBits, PipeClass::special, 1},
+                      {"cvt.rn.f16x2.f32", l::kBits, PipeClass::integer, 1},
                       {"cvt.u64.u32", l::kSimple, PipeClass::none, 1},
                       {"sqrt.rn.f32", l::kDivide32, PipeClass::none, 1},
                       {"div.rn.f32", l::kDivide32, PipeClass::none, 1},
