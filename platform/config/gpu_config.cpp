@@ -69,9 +69,6 @@ Problems GpuConfig::problems() const {
              "must be empty (--set crossbar.network.gpc_distance=[]), or one number for each of gpcs x "
              "crossbar.network.groups: " +
                  std::to_string(wanted) + ", and not " + std::to_string(network.gpc_distance.size()));
-  rules.need(network.groups <= l2.slices, "crossbar.network.groups",
-             "must be at most l2.slices, " + std::to_string(l2.slices) +
-                 " (--set crossbar.network.groups=1 --set crossbar.network.gpc_distance=[])");
   const char* lines_rule =
       "all instances together must have at most 16777216 lines (sets x ways x instances)";
   const std::uint64_t all_sms = std::uint64_t{gpus} * sms;

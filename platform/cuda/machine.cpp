@@ -508,7 +508,10 @@ Status Machine::copy(const CopyRequest& request, Stream& stream, bool asynchrono
   CopyRequest c = request;
   if (const Status s = check(c); s != Status::success) return s;
   const bool all_ours = allocation_of(c.to) && allocation_of(c.from);
-  return issue(c, stream, asynchronous && all_ours);
+  const bool by_link = c.kind == CopyKind::host_to_device || c.kind == CopyKind::device_to_host;
+  const double call_ns =
+      !asynchronous && by_link && config_.host_copy.is_given() ? config_.host_copy.call_ns : 0;
+  return issue(c, stream, asynchronous && all_ours, call_ns);
 }
 
 bool Machine::is_mapped(std::uint64_t address, std::uint64_t bytes) {
@@ -1114,14 +1117,10 @@ void Machine::wait_for_room(const Stream& stream) {
   executor_.wait_for_room();
 }
 
-Status Machine::issue(Operation operation, Stream& stream, bool asynchronous) {
+Status Machine::issue(Operation operation, Stream& stream, bool asynchronous, double call_ns) {
   if (!asynchronous && executor_.is_own_thread()) return Status::not_permitted;
   wait_for_room(stream);
   Executor::Ticket ticket = 0;
-  const auto* const copy = std::get_if<CopyRequest>(&operation);
-  const bool by_link =
-      copy != nullptr && (copy->kind == CopyKind::host_to_device || copy->kind == CopyKind::device_to_host);
-  const double call_ns = by_link && config_.host_copy.is_given() ? config_.host_copy.call_ns : 0;
   // Other threads may have taken the stream away when the work is done, or have given it more.
   const auto end_ns = std::make_shared<double>(0);
   const StreamId id = stream.id;

@@ -294,7 +294,8 @@ class Machine {
   /// Waits while too much is queued. What is captured is not.
   void wait_for_room(const Stream& stream);
   /// Has a stream do it, or takes it into a graph.
-  Status issue(Operation operation, Stream& stream, bool asynchronous);
+  /// `call_ns`: after its end, until a host that waits for it goes on.
+  Status issue(Operation operation, Stream& stream, bool asynchronous, double call_ns = 0);
   /// Does it, on the executor's thread.
   Done perform(const Operation& operation);
   /// Whether all of it is memory of the platform. Pre: that is held.

@@ -227,7 +227,10 @@ TEST_F(Fitting, MistakesAreTold) {
   EXPECT_THAT(refusal({"--set", "sm.issue_latency=3"}),
               HasSubstr("keys.fit.json: error: is the state of another fit: of another GPU"));
   EXPECT_THAT(refusal({"v100"}), HasSubstr("keys.toml:1:7: error: gpu: these keys are of mini"));
-  EXPECT_THAT(refusal({"--state", "rows.toml"}), HasSubstr("rows.toml: error: is no state of a fit"));
+  w.write("other.toml", "x = 1\n");
+  EXPECT_THAT(refusal({"--state", "other.toml"}), HasSubstr("other.toml: error: is no state of a fit"));
+  EXPECT_THAT(refusal({"--state", "rows.toml"}), HasSubstr("rows.toml is the file of --rows, too"));
+  EXPECT_THAT(refusal({"--out", "rows.toml"}), HasSubstr("rows.toml is the file of --rows, too"));
   EXPECT_THAT(refusal({"--out", "keys.toml"}), HasSubstr("keys.toml is the file of --fit, too"));
   EXPECT_THAT(refusal({"--state", "/proc/x/state"}), HasSubstr("/proc/x/state"));
   EXPECT_THAT(refusal({"--json", "keys.fit.json"}), HasSubstr("is the "));

@@ -446,6 +446,7 @@ TEST(Multicast, OfFourRowsTellsEveryCtaOfAll) {
       expect(4 * kColumns * 4) +
       "setp.eq.and.u32 %p1, %r2, 1, %p0;\n@!%p1 bra ASKED;\nadd.u64 %d5, %d0, 256;\n"
       "tensormap.replace.tile.global_address.global.b1024.b64 [%d0], %d5;\n"
+      "fence.proxy.tensormap::generic.release.gpu;\n"
       "fence.proxy.tensormap::generic.acquire.gpu [%d0], 128;\n"
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes"
       ".multicast::cluster [%r3], [%d0, {0, 7, 1, 20, 2}], [%r4], %h1;\nASKED:\n" +
