@@ -88,14 +88,13 @@ struct WARPLINE_PUBLIC L2Parameters {
   unsigned slices = 4;
   CacheGeometry geometry{256, 16};
   unsigned miss_registers = 64;
+  bool poison_discarded = false;  ///< bytes that were discarded read as a pattern; false: as they were
   /// What the slice number is hashed by (CrossbarParameters::hash_masks, which whoever builds the netlist
   /// copies): a line's set is told by what its hashed number has beside its slice's.
   std::vector<std::uint64_t> hash_masks{};
   /// Bit of the line number at which the slice number begins (CrossbarParameters::slice_shift, which whoever
   /// builds the netlist copies): a line's set is told by the other bits.
   unsigned slice_shift = 0;
-
-  bool poison_discarded = false;  ///< bytes that were discarded read as a pattern; false: as they were
   L2PartitionParameters partitions{};
   L2AtomicParameters atomics{};
 

@@ -55,7 +55,7 @@ TEST(Translation, TakesWhatItsTwinTakes) {
   constexpr unsigned kFirst[] = {1, 2, 16, 24, 64}, kSecond[] = {0, 4, 16, 48, 256};
   for (unsigned round = 0; round < 60; ++round) {
     const unsigned first = kFirst[random.below(5)], second = kSecond[random.below(5)],
-                   tpcs = 1 + random.below(4);
+                   tpcs = static_cast<unsigned>(1 + random.below(4));
     Translation translation(with(first, second), tpcs);
     std::vector<Level> own(tpcs, Level(first));
     Level shared(second);
