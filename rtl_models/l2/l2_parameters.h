@@ -20,7 +20,7 @@ struct WARPLINE_PUBLIC L2PartitionParameters {
   [[nodiscard]] Problems problems(const std::string& path, unsigned slices) const {
     Rules rules(path);
     rules.need(count == 1 || count == 2, "count", "must be 1 or 2");
-    rules.need(slices >= count, "count", "must be at most slices");
+    rules.need(count <= 1 || slices >= count, "count", "must be at most slices");
     rules.need(far_latency <= 100000, "far_latency", "must be at most 100000 cycles");
     rules.need(link_bytes_per_cycle <= 4096, "link_bytes_per_cycle", "must be at most 4096");
     return rules.take();

@@ -479,8 +479,12 @@ TEST(FitPlan, TellsEachFaultWhereItStands) {
   EXPECT_THAT(match("\"v.*\""),
               ElementsAre(HasSubstr("a row that this fits is of v100, and the GPU is mini")));
   EXPECT_THAT(match("[\"m.l1\", 3, \"\"]"), testing::SizeIs(2));
-  EXPECT_THAT(match("\"m.l1\"\nweight = 0"), ElementsAre(HasSubstr("weight: must be above 0")));
-  EXPECT_THAT(match("\"m.l1\"\ntolerance = 0"), ElementsAre(HasSubstr("tolerance: must be above 0")));
+  EXPECT_THAT(match("\"m.l1\"\nweight = 0"),
+              ElementsAre(HasSubstr("weight: must be from 0.000001 to 1000000")));
+  EXPECT_THAT(match("\"m.l1\"\ntolerance = 0"),
+              ElementsAre(HasSubstr("tolerance: must be from 0.000001 to 1000000")));
+  EXPECT_THAT(match("\"m.l1\"\nweight = 1e308"),
+              ElementsAre(HasSubstr("weight: must be from 0.000001 to 1000000")));
   EXPECT_THAT(faults_of(kKey), ElementsAre(HasSubstr("there are no [[rows]]")));
   EXPECT_THAT(faults_of(kMatch), ElementsAre(HasSubstr("there is no [[key]]")));
   EXPECT_THAT(faults_of("key = 3\nrows = [3]\nother = 1\n"), testing::SizeIs(3));
