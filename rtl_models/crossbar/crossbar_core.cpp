@@ -5,21 +5,8 @@
 namespace warpline {
 
 CrossbarCore::CrossbarCore(const CrossbarParameters& parameters, unsigned slices, unsigned switches)
-    : slices_(slices), shift_(parameters.slice_shift), switches_(switches) {
+    : slices_(slices), shift_(parameters.slice_shift), switches_(switches), hash_(parameters.hash_masks) {
   WARPLINE_EXPECT(parameters.hash_masks.size() <= 16, "crossbar parameters are checked before they are used");
-  for (unsigned shift = 0; shift < 64; shift += 8) {
-    Byte byte;
-    byte.shift = shift;
-    bool covered = false;
-    for (std::size_t i = 0; i < parameters.hash_masks.size(); ++i) {
-      const std::uint64_t mask = (parameters.hash_masks[i] >> shift) & 0xFFU;
-      covered = covered || mask != 0;
-      for (std::uint64_t value = 0; value < 256; ++value)
-        byte.parities[value] = static_cast<std::uint16_t>(
-            byte.parities[value] | static_cast<unsigned>(__builtin_parityll(value & mask)) << i);
-    }
-    if (covered) bytes_.push_back(byte);
-  }
 }
 
 std::uint16_t CrossbarCore::begin_maintenance(Request* original) {

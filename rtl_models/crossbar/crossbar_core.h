@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "rtl_models/base/divider.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/cache/line_hash.h"
 #include "rtl_models/crossbar/crossbar_parameters.h"
 #include "rtl_models/sim/request.h"
 #include "rtl_models/sim/request_pool.h"
@@ -53,15 +53,8 @@ class CrossbarCore {
  private:
   [[nodiscard]] unsigned hashed(PhysicalAddress line) const {
     const std::uint64_t number = line_number(line);
-    std::uint64_t hash = 0;
-    for (const Byte& byte : bytes_) hash ^= byte.parities[(number >> byte.shift) & 0xFFU];
-    return static_cast<unsigned>(slices_.remainder(number >> shift_ ^ hash));
+    return static_cast<unsigned>(slices_.remainder(number >> shift_ ^ hash_.of(number)));
   }
-  /// What one byte of a line number contributes to the hash; parity is linear in the bits.
-  struct Byte {
-    unsigned shift = 0;
-    std::array<std::uint16_t, 256> parities{};
-  };
   struct Maintenance {
     Request* original = nullptr;
     unsigned awaited = 0;
@@ -69,7 +62,7 @@ class CrossbarCore {
   Divider slices_;
   unsigned shift_;
   unsigned switches_;
-  std::vector<Byte> bytes_;  ///< those that a mask covers
+  LineHash hash_;
   std::vector<Maintenance> maintenance_;
   std::vector<std::uint16_t> free_;
 };

@@ -17,24 +17,6 @@ bool is_direct(const Request& r) {
 
 }  // namespace
 
-std::vector<L2Core::HashByte> L2Core::hash_bytes(const L2Parameters& parameters, unsigned slices) {
-  std::vector<HashByte> bytes;
-  if ((slices & (slices - 1)) == 0) return bytes;
-  for (unsigned shift = 0; shift < 64; shift += 8) {
-    HashByte byte;
-    byte.shift = shift;
-    bool covered = false;
-    for (std::size_t i = 0; i < parameters.hash_masks.size(); ++i) {
-      const std::uint64_t mask = parameters.hash_masks[i] >> shift & 0xFFU;
-      covered = covered || mask != 0;
-      for (unsigned value = 0; value < 256; ++value)
-        byte.parities[value] |= static_cast<std::uint16_t>(__builtin_parityll(mask & value) << i);
-    }
-    if (covered) bytes.push_back(byte);
-  }
-  return bytes;
-}
-
 void L2Core::clear() {
   WARPLINE_EXPECT(misses_.in_use() == 0, "a cache is cleared at rest");
   tags_.clear();

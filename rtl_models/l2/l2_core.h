@@ -5,7 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/divider.h"
+#include "rtl_models/cache/line_hash.h"
 #include "rtl_models/cache/miss_table.h"
 #include "rtl_models/cache/tag_array.h"
 #include "rtl_models/l2/l2_parameters.h"
@@ -141,7 +143,8 @@ class L2Core {
         poison_discarded_(parameters.poison_discarded),
         key_divisor_(key_divisor),
         slice_shift_(parameters.slice_shift),
-        hash_(hash_bytes(parameters, key_divisor)) {
+        // Where the number of slices is a power of two, hashed numbers divide as the others do.
+        hash_(is_power_of_two(key_divisor) ? LineHash() : LineHash(parameters.hash_masks)) {
     if (parameters.partitions.count == 2) near_ = std::make_unique<NearCopies>(parameters);
   }
 
@@ -235,18 +238,7 @@ class L2Core {
   [[nodiscard]] std::uint64_t key(std::uint64_t number) const {
     const std::uint64_t above = number >> slice_shift_,
                         below = number & ((std::uint64_t{1} << slice_shift_) - 1);
-    return key_divisor_.quotient(hash_.empty() ? above : above ^ hash_of(number)) << slice_shift_ | below;
-  }
-  /// What one byte of a line number contributes to the hash; parity is linear in the bits.
-  struct HashByte {
-    unsigned shift = 0;
-    std::array<std::uint16_t, 256> parities{};
-  };
-  static std::vector<HashByte> hash_bytes(const L2Parameters& parameters, unsigned slices);
-  [[nodiscard]] std::uint64_t hash_of(std::uint64_t number) const {
-    std::uint64_t hash = 0;
-    for (const HashByte& byte : hash_) hash ^= byte.parities[(number >> byte.shift) & 0xFFU];
-    return hash;
+    return key_divisor_.quotient(above ^ hash_.of(number)) << slice_shift_ | below;
   }
   /// Brings the backing store up to date where sectors are to be fetched: not what is dirty here, nor what
   /// was brought when its fetch was sent.
@@ -308,7 +300,7 @@ class L2Core {
   bool poison_discarded_;
   Divider key_divisor_;
   unsigned slice_shift_;
-  std::vector<HashByte> hash_;        ///< those that a mask covers; none where it makes no difference
+  LineHash hash_;
   std::unique_ptr<NearCopies> near_;  ///< null without partitions
   Place place_;
   unsigned partition_ = 0;                     ///< that this slice is in
