@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "platform/study/measuring.h"
 #include "platform/study/microbench_texts.h"
 
 namespace warpline::study {
@@ -293,8 +294,7 @@ double CudaDevice::host_copy(std::uint64_t bytes, bool to_device, bool page_lock
   constexpr unsigned kTimes = 15;
   std::vector<double> took(kTimes);
   for (double& t : took) t = once();
-  std::nth_element(took.begin(), took.begin() + kTimes / 2, took.end());
-  return took[kTimes / 2];
+  return median_of(std::move(took));
 }
 
 }  // namespace warpline::study

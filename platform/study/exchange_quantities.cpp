@@ -62,8 +62,7 @@ double cluster_bandwidth(BenchDevice& device, const QuantityArguments& arguments
   device.run(call.word(kRounds).pointer(result));
   std::vector<std::uint64_t> cycles(all);
   device.read(result, cycles.data(), cycles.size() * 8);
-  std::nth_element(cycles.begin(), cycles.begin() + all / 2, cycles.end());
-  const double per_cycle = 8.0 * 4 * 1024 * kRounds / static_cast<double>(cycles[all / 2]);
+  const double per_cycle = 8.0 * 4 * 1024 * kRounds / static_cast<double>(median_of(std::move(cycles)));
   return per_cycle * shape.sms * shape.sm_mhz * 1e6;
 }
 

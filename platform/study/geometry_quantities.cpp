@@ -101,11 +101,6 @@ class TimedChases {
   std::uint64_t result_, base_ = 0, first_ = 0, texture_ = 0, constant_used_ = 0;
 };
 
-unsigned median_of(std::vector<unsigned> v) {
-  std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
-  return v[v.size() / 2];
-}
-
 /// Tells a hit in the cache from what takes longer.
 class Hits {
  public:

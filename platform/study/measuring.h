@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "platform/study/quantity.h"
 
@@ -25,6 +27,14 @@ class Given {
  private:
   const QuantityArguments& arguments_;
 };
+
+/// The value in the middle; of an even number, the upper of the two. Pre: there are some.
+template <class T>
+T median_of(std::vector<T> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 /// Cycles that a kernel told in result[0].
 inline double told_cycles(BenchDevice& device, KernelCall call, std::uint64_t result) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
 
@@ -21,16 +22,17 @@ struct WARPLINE_PUBLIC TranslationParameters {
 
   [[nodiscard]] bool present() const { return first_pages != 0; }
   [[nodiscard]] Problems problems(const std::string& path) const {
-    constexpr unsigned kLeastPage = 4096, kMostPage = 1U << 30U, kMostPages = 1U << 22U, kMostCycles = 100000;
+    constexpr unsigned kLeastPage = 4096, kMostPage = 1U << 30U, kMostCycles = 100000;
+    constexpr unsigned kMostFirst = 1U << 16U, kMostSecond = 1U << 22U;
     Rules rules(path);
-    rules.need((page_bytes & (page_bytes - 1)) == 0 && page_bytes >= kLeastPage && page_bytes <= kMostPage,
+    rules.need(is_power_of_two(page_bytes) && page_bytes >= kLeastPage && page_bytes <= kMostPage,
                "page_bytes", "must be a power of two from 4096 (4 KiB) to 1073741824 (1 GiB)");
-    const auto need_pages = [&](unsigned pages, const char* key) {
-      rules.need(pages <= kMostFullyAssociative || (pages % kWays == 0 && pages <= kMostPages), key,
-                 "must be at most 16, or a multiple of 8 up to 4194304");
+    const auto need_pages = [&](unsigned pages, const char* key, unsigned most) {
+      rules.need(pages <= kMostFullyAssociative || (pages % kWays == 0 && pages <= most), key,
+                 "must be at most 16, or a multiple of 8 up to " + std::to_string(most));
     };
-    need_pages(first_pages, "first_pages");
-    need_pages(second_pages, "second_pages");
+    need_pages(first_pages, "first_pages", kMostFirst);
+    need_pages(second_pages, "second_pages", kMostSecond);
     rules.need(first_miss <= kMostCycles, "first_miss", "must be at most 100000 cycles");
     rules.need(walk <= kMostCycles, "walk", "must be at most 100000 cycles");
     return rules.take();

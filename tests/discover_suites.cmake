@@ -1,0 +1,17 @@
+# Asks a GoogleTest program for its suites and writes a file for ctest with a test for each: SUITES (the file), PROGRAM.
+cmake_minimum_required(VERSION 3.25)
+execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed ERROR_VARIABLE errors RESULT_VARIABLE status TIMEOUT 60)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} --gtest_list_tests failed (${status}):\n${listed}${errors}")
+endif()
+# A suite stands at the start of a line and ends in a dot; its tests are indented.
+string(REGEX MATCHALL "(^|\n)[^ \n]+\\." lines "${listed}")
+if(NOT lines)
+  message(FATAL_ERROR "${PROGRAM} lists no test:\n${listed}")
+endif()
+set(script "")
+foreach(line ${lines})
+  string(REGEX REPLACE "^\n|\\.$" "" suite "${line}")
+  string(APPEND script "add_test([==[${suite}]==] [==[${PROGRAM}]==] [==[--gtest_filter=${suite}.*]==])\n")
+endforeach()
+file(WRITE ${SUITES} "${script}")
