@@ -25,7 +25,7 @@ litmus::Test parsed(const std::string& text) {
 }
 
 std::uint64_t programs() {
-  return from_environment("WARPLINE_MIXED_PROGRAMS", 150);
+  return from_environment("WARPLINE_MIXED_PROGRAMS", 60);
 }
 
 TEST(MixedSizes, TheCheckerAgreesWithOneThatGoesByteByByte) {

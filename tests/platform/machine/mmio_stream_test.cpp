@@ -68,7 +68,7 @@ void expect_each_operation_once(const RunOptions& options, unsigned lanes, std::
 
 /// Of each thread of full warps.
 std::uint64_t operations() {
-  return from_environment("WARPLINE_MMIO_OPERATIONS", 200'000) / (kStreamWarps * kWarpLanes);
+  return from_environment("WARPLINE_MMIO_OPERATIONS", 100'000) / (kStreamWarps * kWarpLanes);
 }
 
 TEST(MmioStream, ArrivesOnceInOrderAndInSize) {

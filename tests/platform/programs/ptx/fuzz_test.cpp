@@ -16,7 +16,7 @@ namespace fuzz_test {
 
 std::size_t mutant_count() {
   const char* text = std::getenv("WARPLINE_FUZZ_MUTANTS");
-  return text == nullptr ? 300 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
+  return text == nullptr ? 150 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
 }
 
 const std::vector<std::string>& splinters() {

@@ -19,7 +19,7 @@ namespace legality_fuzz_test {
 
 std::size_t mutant_count() {
   const char* text = std::getenv("WARPLINE_FUZZ_MUTANTS");
-  return text == nullptr ? 3000 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
+  return text == nullptr ? 1500 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
 }
 
 std::vector<std::string> rows() {
