@@ -24,6 +24,14 @@ std::vector<std::uint32_t> shuffled(std::uint64_t count) {
   return order;
 }
 
+/// The mean of times that a kernel has left, one a step; the first ones wait for its code, too.
+double mean_of_steps(BenchDevice& device, std::uint64_t result, std::uint64_t steps) {
+  constexpr std::uint64_t kFirst = 4;
+  std::vector<std::uint32_t> times(steps);
+  device.read(result, times.data(), steps * 4);
+  return std::accumulate(times.begin() + kFirst, times.end(), 0.0) / static_cast<double>(steps - kFirst);
+}
+
 /// A ring through a footprint, and how it is to be followed.
 struct Ring {
   std::vector<std::uint32_t> nodes;  ///< that are visited, in order
@@ -111,8 +119,40 @@ double chase_pages(BenchDevice& device, const QuantityArguments& arguments) {
   call.pointer(nodes.front()).word(2 * pages).word(steps);
   return told_cycles(device, call, result) / steps;
 }
+/// Steps that a compiler knows the number of, and does several of in a turn of a loop; of others a turn is
+/// one.
+constexpr std::uint64_t kTimedSteps = 256, kTimedTurns = kTimedSteps - 1;
+
+/// Cycles of a step of a chain of indices, one node after the other, of which each step is timed by itself:
+/// with `waited`, behind a store that waits for the load. The nodes are read once before; those of a
+/// footprint far beyond L2 are not there any more.
+double timed_steps(BenchDevice& device, const QuantityArguments& arguments, bool waited,
+                   std::uint64_t steps = kTimedSteps) {
+  const Given given(arguments);
+  const std::uint64_t node = given.number("node", 128),
+                      count = std::max<std::uint64_t>(given.number("bytes", 0) / node, 2);
+  const bool gone = count * node > 3 * device.shape().l2_bytes;
+  const std::uint64_t nodes = gone ? steps + 1 : count;
+  const std::uint64_t at = device.allocate(nodes * node), result = device.allocate(4 * steps + 256);
+  std::vector<std::uint32_t> words(nodes * node / 4);
+  for (std::uint64_t n = 0; n < nodes; ++n)
+    words[n * node / 4] = static_cast<std::uint32_t>((n + 1) % nodes * node / 4);
+  device.write(at, words.data(), words.size() * 4);
+  if (gone) device.forget();
+  KernelCall call{"steps_" + given.word("operator", "ca") + (waited ? "_waited" : ""), 1, 1,
+                  static_cast<unsigned>(8 * steps)};
+  device.run(call.pointer(at).word(gone ? 0 : nodes).with(steps, 8).pointer(result));
+  return mean_of_steps(device, result, steps);
+}
+
 double chase(BenchDevice& device, const QuantityArguments& arguments) {
-  return follow(device, arguments, "chase_" + Given(arguments).word("operator", "ca"), false);
+  const std::string timed = Given(arguments).word("timed", "whole"),
+                    kind = Given(arguments).word("operator", "ca");
+  if (timed == "whole") return follow(device, arguments, "chase_" + kind, false);
+  const bool waited = timed == "waited_steps";
+  if (kind == "cv" || (waited && kind != "ca"))
+    throw BenchError{"steps are timed of ca, cg and nc, and waited for of ca"};
+  return timed_steps(device, arguments, waited);
 }
 double chase_index(BenchDevice& device, const QuantityArguments& arguments) {
   return follow(device, arguments, "chase_index", true);
@@ -195,14 +235,23 @@ double chase_texture(BenchDevice& device, const QuantityArguments& arguments) {
   return told_cycles(device, call, device.allocate(256)) / ring.steps;
 }
 
-/// Cycles by which a load of a chain over `far_bytes` takes longer than of one over `bytes`.
+/// Cycles by which a load of a chain over `far_bytes` takes longer than of one over `bytes`; by their steps,
+/// what is far is not waited for, and hits in L1 are.
 double miss_penalty(BenchDevice& device, const QuantityArguments& arguments) {
-  QuantityArguments far = arguments;
+  QuantityArguments near = arguments, far = arguments;
   far.numbers["bytes"] = arguments.numbers.at("far_bytes");
-  const auto measure = Given(arguments).word("operator", "ca") == "texture" ? chase_texture : chase;
-  const double near = measure(device, arguments);
+  const std::string kind = Given(arguments).word("operator", "ca");
+  if (Given(arguments).word("timed", "whole") == "steps") {
+    if (kind == "cv" || kind == "texture") throw BenchError{"steps are timed of ca, cg and nc"};
+    near.words["timed"] = kind == "ca" ? "waited_steps" : kind == "cg" ? "steps" : "whole";
+    const double less = chase(device, near);
+    device.clear();
+    return timed_steps(device, far, false, kTimedTurns) - less;
+  }
+  const auto measure = kind == "texture" ? chase_texture : chase;
+  const double less = measure(device, near);
   device.clear();
-  return measure(device, far) - near;
+  return measure(device, far) - less;
 }
 
 /// A ring in shared memory for each lane of a warp, `ways` of which meet in a bank; without, for one thread.
@@ -210,6 +259,13 @@ double chase_shared(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
   const auto ways = static_cast<unsigned>(given.number("ways", 0));
   constexpr unsigned kSteps = 512;
+  if (given.word("timed", "whole") == "waited_steps") {
+    if (ways != 0) throw BenchError{"steps are timed of one thread, without conflicts"};
+    const std::uint64_t result = device.allocate(4 * kTimedSteps + 256);
+    KernelCall call{"steps_shared_waited", 1, 1, 2 * 4 * kTimedSteps};
+    device.run(call.with(kTimedSteps, 8).pointer(result));
+    return mean_of_steps(device, result, kTimedSteps);
+  }
   // The lane's ring begins `apart` bytes behind the one before: `ways` words to a bank.
   const unsigned apart = ways == 0 ? 0 : 4 * ways;
   const unsigned stride = ways == 0 ? 128 : 32 * apart;
@@ -510,7 +566,7 @@ const std::vector<Quantity>& quantities() {
        "SM cycles of a load in a chain of addresses",
        D::cycles,
        {kBytes, kNode, {"threads", false, 1, 1024}, {"carveout", false, 0, 100}},
-       {{"operator", {"ca", "cg", "cv", "nc"}}, kOrder},
+       {{"operator", {"ca", "cg", "cv", "nc"}}, kOrder, {"timed", {"whole", "steps", "waited_steps"}}},
        chase},
       {"chase_index",
        "SM cycles of a step of a chain of indices",
@@ -552,13 +608,13 @@ const std::vector<Quantity>& quantities() {
        "SM cycles that a load of a chain takes longer than of a smaller one",
        D::cycles,
        {kBytes, {"far_bytes", true}, kNode},
-       {{"operator", {"ca", "cg", "cv", "nc", "texture"}}},
+       {{"operator", {"ca", "cg", "cv", "nc", "texture"}}, {"timed", {"whole", "steps"}}},
        miss_penalty},
       {"chase_shared",
        "SM cycles of a load in a chain in shared memory",
        D::cycles,
        {{"ways", false, 1, 32}},
-       {},
+       {{"timed", {"whole", "waited_steps"}}},
        chase_shared},
       {"stream",
        "bytes a second through DRAM",

@@ -116,7 +116,8 @@ struct alignas(64) Instruction {
   std::uint32_t products = 0;  ///< multiply-adds of the warp, of `matrix` and of an access with tiles
   /// griddepcontrol.wait, a `fence`: issues when the grid that its own depends on is complete.
   bool waits_for_grid = false;
-  bool reads_time = false;  ///< its result depends on when it issues: `%clock` and its kin
+  bool reads_time = false;         ///< its result depends on when it issues: `%clock` and its kin
+  bool reads_short_clock = false;  ///< it reads the 32 bits of `%clock`: SmParameters::clock_latency is of it
 };
 
 }  // namespace warpline

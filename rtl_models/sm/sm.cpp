@@ -281,7 +281,10 @@ void Sm::issue(Cycle now, unsigned slot) {
   }
   switch (i.kind) {
     case InstructionKind::alu:
-      if (pipes_.present()) {
+      if (i.reads_short_clock && parameters_.clock_latency != 0) {
+        scoreboard_.set(slot, i, domain().after(now, parameters_.clock_latency));
+        not_before(slot, edge_ + parameters_.clock_cycles);
+      } else if (pipes_.present()) {
         issue_arithmetic(now, slot, i);
       } else {
         scoreboard_.set(slot, i, domain().after(now, i.latency));

@@ -104,6 +104,8 @@ struct WARPLINE_PUBLIC SmParameters {
   unsigned l1_bytes_per_cycle = 128;    ///< that L1 reads for one SM, where it has several ports
   unsigned l1_ports = 1;                ///< to L1, each for a line of a warp's access per cycle
   unsigned texture_latency = 0;         ///< of texture loads beyond that of other loads
+  unsigned clock_latency = 0;           ///< of %clock to a readable register; 0: as the program assumes
+  unsigned clock_cycles = 1;            ///< from reading %clock until the warp issues again
   unsigned lsu_entries = 64;            ///< memory instructions in flight
   unsigned lsu_queue = 16;              ///< of these, instructions whose lines are not all sent yet
   unsigned mbarrier_try_wait_cycles = 20000;  ///< after which mbarrier.try_wait without a time gives up
@@ -153,6 +155,8 @@ struct WARPLINE_PUBLIC SmParameters {
     rules.need(l1_ports == 1 || l1_ports == 2 || l1_ports == 4 || l1_ports == 8, "l1_ports",
                "must be 1, 2, 4 or 8");
     rules.need(texture_latency <= 10000, "texture_latency", "must be at most 10000 cycles");
+    rules.need(clock_latency <= 10000, "clock_latency", "must be at most 10000 cycles");
+    rules.need(clock_cycles >= 1 && clock_cycles <= 10000, "clock_cycles", "must be 1 to 10000 cycles");
     rules.need(lsu_entries >= 1 && lsu_entries <= 4096, "lsu_entries", "must be 1 to 4096");
     rules.need(stack_entries >= 8 && stack_entries <= 1024 && stack_entries % 4 == 0, "stack_entries",
                "must be a multiple of 4, 8 to 1024");
@@ -224,6 +228,11 @@ struct WARPLINE_PUBLIC SmParameters {
     f("texture_latency", texture_latency,
       "of a texture load, for what its pipe does before and behind the cache, beyond the latency of another "
       "load, SM cycles");
+    f("clock_latency", clock_latency,
+      "of the 32 bits of %clock, from issue to a readable register, SM cycles; 0: what the program assumes");
+    f("clock_cycles", clock_cycles,
+      "from an instruction that reads the 32 bits of %clock until its warp issues again, where clock_latency "
+      "is not 0, SM cycles");
     f("lsu_entries", lsu_entries, "memory instructions in flight");
     f("lsu_queue", lsu_queue, "memory instructions issued and not yet worked off by the load/store unit");
     f("mbarrier_try_wait_cycles", mbarrier_try_wait_cycles,

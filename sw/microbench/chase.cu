@@ -140,3 +140,69 @@ extern "C" __global__ void timed_texture(u64 base, unsigned stride, unsigned ski
                                          unsigned steps, unsigned* result) {
   timed(Fetches{base}, base, stride, skip, nodes, (unsigned)start, steps, result);
 }
+
+// Chases of indices of which each step is timed by itself with the 32 bits of the clock, as a suite does it. Where a store
+// waits for what a load has found, the second time is read behind the load. Where none does, it is read as soon as the load
+// has been issued, and what counts is how long its address was waited for: the rest of the step before. That is the less, the
+// longer a turn of the loop takes besides: steps of a number that the compiler does not know are a turn each, of 64 bits.
+__device__ __forceinline__ unsigned short_clock() {
+  unsigned cycles;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles));
+  return cycles;
+}
+constexpr unsigned kTimedSteps = 256;
+template <bool waits, class Load>
+__device__ __forceinline__ void by_steps(Load load, u64 base, unsigned* times, unsigned warm, u64 steps,
+                                         unsigned* result) {
+  unsigned at = 0;
+  for (unsigned n = 0; n < warm; ++n) at = load(base + (u64)at * 4);
+  const unsigned slot = (unsigned)__cvta_generic_to_shared(times);
+  const auto step = [&]() {
+    u64 place = base + (u64)at * 4;
+    if (waits) asm volatile("" : "+l"(place));  // it is there before the clock is read
+    const unsigned begin = short_clock();
+    at = load(waits ? place : base + (u64)at * 4);
+    if (waits) asm volatile("st.shared.u32 [%0], %1;" ::"r"(slot), "r"(at) : "memory");
+    const unsigned end = short_clock();
+    return (u64)end - begin;
+  };
+  if (steps == kTimedSteps) {
+#pragma unroll 4
+    for (unsigned n = 0; n < kTimedSteps; ++n) times[n] = (unsigned)step();
+    for (unsigned n = 0; n < kTimedSteps; ++n) result[n] = times[n];
+  } else {
+    u64* const each = (u64*)times;
+#pragma unroll 1
+    for (u64 n = 0; n < steps; ++n) each[n] = step();
+    for (unsigned n = 0; n < steps; ++n) result[n] = (unsigned)each[n];
+  }
+  result[steps] = at;
+}
+#define BY_STEPS(name, waits, instruction)                                                          \
+  extern "C" __global__ void name(u64 base, unsigned warm, u64 steps, unsigned* result) {           \
+    extern __shared__ unsigned step_times[];                                                        \
+    by_steps<waits>(                                                                                \
+        [](u64 at) {                                                                                \
+          unsigned v;                                                                               \
+          asm volatile(instruction " %0, [%1];" : "=r"(v) : "l"(at) : "memory");                    \
+          return v;                                                                                 \
+        },                                                                                          \
+        base, step_times, warm, steps, result);                                                     \
+  }
+BY_STEPS(steps_ca, false, "ld.global.ca.u32")
+BY_STEPS(steps_cg, false, "ld.global.cg.u32")
+BY_STEPS(steps_nc, false, "ld.global.nc.u32")
+BY_STEPS(steps_ca_waited, true, "ld.global.ca.u32")
+// The chain lies in the words of shared memory behind those of the times.
+extern "C" __global__ void steps_shared_waited(u64 steps, unsigned* result) {
+  extern __shared__ unsigned step_times[];
+  unsigned* ring = step_times + steps;
+  for (unsigned n = 0; n < steps; ++n) ring[n] = n + 1 < steps ? n + 1 : 0;
+  by_steps<true>(
+      [](u64 at) {
+        unsigned v;
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
+        return v;
+      },
+      __cvta_generic_to_shared(ring), step_times, 0, steps, result);
+}

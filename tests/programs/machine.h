@@ -67,6 +67,8 @@ inline GpuConfig random_machine(Random& random) {
   c.sm.unified_l1 = random.below(2) == 0;
   c.sm.l1_ports = pick({1, 2, 4});
   c.sm.texture_latency = pick({0, 1, 30});
+  c.sm.clock_latency = pick({0, 1, 40});
+  c.sm.clock_cycles = pick({1, 4, 35});
   for (CacheGeometry* g : {&c.l1_lg.geometry, &c.texture.geometry, &c.constant.geometry, &c.l2.geometry})
     g->replacement = pick({0, 1}) == 0 ? "lru" : pick({0, 1}) == 0 ? "pseudo_lru" : "random";
   if (random.below(2) == 0) {  // 4 or 8 KiB of storage, of which shared memory takes up to 3

@@ -129,6 +129,7 @@ void decode_mov(Decoder& d) {
     op.r[0] = d.destination(0, type);
     d.emit(op, latency::kClock);
     d.emitted().reads_time = true;
+    d.emitted().reads_short_clock = clock->half == ClockRegister::Half::low && !clock->nanoseconds;
     return;
   }
   op.r[1] = d.source(1, type);

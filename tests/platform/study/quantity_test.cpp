@@ -31,6 +31,36 @@ TEST(Quantities, AChaseMeasuresTheIdleLatencyOfEachLevel) {
   EXPECT_NEAR(measured("miss_penalty", with({{"bytes", 8192}, {"far_bytes", 131072}})), l2 - l1, 1);
 }
 
+TEST(Quantities, StepsThatAreTimedHaveTheClocksLatencyInThemOrOutsideOfThem) {
+  const auto steps = [](const char* timed, const std::string& latency, const std::string& cycles) {
+    return measured("chase", with({{"bytes", 8192}}, {{"timed", timed}, {"operator", "ca"}}),
+                    {"sm.clock_latency=" + latency, "sm.clock_cycles=" + cycles,
+                     "hops.sm_l1_lg.request.latency=80", "hops.sm_l1_lg.request.depth=96"});
+  };
+  // The second time is read behind the load, and waits for the first one.
+  EXPECT_NEAR(steps("waited_steps", "20", "31") - steps("waited_steps", "20", "1"), 30, 1);
+  EXPECT_NEAR(steps("waited_steps", "40", "1"), steps("waited_steps", "20", "1"), 1);
+  // The load goes on while its time is waited for, and counts less.
+  EXPECT_NEAR(steps("steps", "20", "1") - steps("steps", "40", "1"), 20, 1);
+  const auto shared = [](const std::string& cycles) {
+    return measured("chase_shared", with({}, {{"timed", "waited_steps"}}),
+                    {"sm.clock_latency=20", "sm.clock_cycles=" + cycles});
+  };
+  EXPECT_NEAR(shared("31") - shared("1"), 30, 1);
+  EXPECT_THROW(measured("chase", with({{"bytes", 8192}}, {{"timed", "steps"}, {"operator", "cv"}})),
+               BenchError);
+}
+
+TEST(Quantities, AMissPenaltyByItsStepsLeavesOutWhatIsNotWaitedFor) {
+  const QuantityArguments whole = with({{"bytes", 8192}, {"far_bytes", 131072}}),
+                          steps = with({{"bytes", 8192}, {"far_bytes", 131072}}, {{"timed", "steps"}});
+  const std::vector<std::string> sets = {"sm.clock_latency=15", "hops.l1_lg_crossbar.request.latency=80",
+                                         "hops.l1_lg_crossbar.request.depth=96"};
+  const double less = measured("miss_penalty", whole, sets) - measured("miss_penalty", steps, sets);
+  EXPECT_GT(less, 15);
+  EXPECT_LT(less, 60);
+}
+
 TEST(Quantities, AChaseSeesALatencyThatIsAdded) {
   const auto at = [](const char* set) {
     return measured("chase", with({{"bytes", 131072}}), {set, "hops.crossbar_l2.response.depth=64"});

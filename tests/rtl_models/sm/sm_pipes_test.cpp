@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/base/random.h"
@@ -57,6 +58,23 @@ TEST(SmPipes, WhatBecomesSeveralInstructionsTakesItsPipeAsOftenAndHasItsOwnLaten
   EXPECT_EQ(bench.log.edge_of(0, 1), t + 7);
   EXPECT_EQ(bench.log.edge_of(1, 0), t + 6);
   EXPECT_EQ(bench.log.edge_of(0, 2), t + 8);
+}
+
+TEST(SmPipes, TheShortClockHasALatencyOfItsOwnAndHoldsUpItsWarp) {
+  const auto edges = [](unsigned latency, unsigned cycles) {
+    SmParameters p;
+    p.clock_latency = latency;
+    p.clock_cycles = cycles;
+    Step clock = alu(14, {}, {1});
+    clock.instruction.reads_time = clock.instruction.reads_short_clock = true;
+    SmBench bench({{clock, alu(1), alu(1, {1})}}, SmBench::fixed(1), p);
+    EXPECT_EQ(bench.run(), RunOutcome::quiescent);
+    const std::uint64_t t = bench.log.edge_of(0, 0);
+    return std::pair{bench.log.edge_of(0, 1) - t, bench.log.edge_of(0, 2) - t};
+  };
+  EXPECT_EQ(edges(40, 1), std::pair(std::uint64_t{1}, std::uint64_t{40}));
+  EXPECT_EQ(edges(40, 33), std::pair(std::uint64_t{33}, std::uint64_t{40}));
+  EXPECT_EQ(edges(0, 33), std::pair(std::uint64_t{1}, std::uint64_t{14})) << "as the program assumes";
 }
 
 /// The rules, cycle by cycle: a warp's instruction issues when its registers are there and its pipe is free;
