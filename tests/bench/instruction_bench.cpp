@@ -1,4 +1,5 @@
-// One stream of requests through a V100, of which `tests/bench/instructions` has the host's instructions counted.
+// One stream of requests through a V100, of which `tests/bench/instructions` has the host's instructions
+// counted.
 #include <cstdio>
 #include <string>
 
@@ -19,7 +20,8 @@ struct Case {
   bool warm;  ///< the stream has run before
 };
 
-constexpr Case kCases[] = {{"l1_hit", 16384, true}, {"l2_hit", 1U << 20U, true}, {"dram", 256U << 20U, false}};
+constexpr Case kCases[] = {
+    {"l1_hit", 16384, true}, {"l2_hit", 1U << 20U, true}, {"dram", 256U << 20U, false}};
 
 }  // namespace
 
