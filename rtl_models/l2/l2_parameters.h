@@ -88,6 +88,7 @@ struct WARPLINE_PUBLIC L2Parameters {
   unsigned slices = 4;
   CacheGeometry geometry{256, 16};
   unsigned miss_registers = 64;
+  unsigned merge_cycles = 0;      ///< L2 cycles in which a slice lays part of a sector over the rest of it
   bool poison_discarded = false;  ///< bytes that were discarded read as a pattern; false: as they were
   /// What the slice number is hashed by (CrossbarParameters::hash_masks, which whoever builds the netlist
   /// copies): a line's set is told by what its hashed number has beside its slice's.
@@ -103,6 +104,7 @@ struct WARPLINE_PUBLIC L2Parameters {
     rules.need(slices >= 1 && slices <= 4096, "slices", "must be 1 to 4096");
     rules.add(geometry.problems(path));
     rules.need(miss_registers >= 1 && miss_registers <= 65534, "miss_registers", "must be 1 to 65534");
+    rules.need(merge_cycles <= 1000, "merge_cycles", "must be at most 1000 cycles");
     rules.add(partitions.problems(path + ".partitions", slices));
     rules.add(atomics.problems(path + ".atomics"));
     return rules.take();
@@ -115,6 +117,10 @@ struct WARPLINE_PUBLIC L2Parameters {
     f("evict_last_percent", geometry.evict_last_percent, kEvictLastMeaning);
     f("replacement", geometry.replacement, kReplacementMeaning);
     f("miss_registers", miss_registers, "lines of one slice with fetches under way");
+    f("merge_cycles", merge_cycles,
+      "in which a slice reads a sector, lays what is written of it over it and writes it back, and looks up "
+      "no "
+      "further request, L2 cycles; 0: a write of part of a sector takes what one of a whole sector does");
     f("poison_discarded", poison_discarded, "bytes of discarded lines read as a pattern");
     f("partitions", partitions, "halves of L2, near to some SMs and far from the others");
     f("atomics", atomics, "the unit of a slice that performs atomics");

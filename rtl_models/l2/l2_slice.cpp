@@ -13,7 +13,8 @@ L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2P
     : Component(engine, std::move(name), domain),
       core_(parameters, parameters.slices, vidmem),
       parameters_(parameters),
-      answers_late_(parameters.partitions.count > 1 || parameters.atomics.takes_time()),
+      answers_late_(parameters.partitions.count > 1 || parameters.atomics.takes_time() ||
+                    parameters.merge_cycles != 0),
       slices_(parameters.slices),
       dram_out_(dram_ports) {
   for (unsigned i = 0; i < dram_ports; ++i) {
@@ -147,6 +148,11 @@ bool is_atomic(const Request& r) {
   return (r.command == Command::atomic || r.command == Command::reduce) &&
          aperture_of(r.line) == Aperture::vidmem && r.status == Status::ok;
 }
+/// Sectors of which it writes a part.
+unsigned partial_sectors(const Request& r) {
+  if (r.command != Command::write) return 0;
+  return sector_count(static_cast<SectorMask>(r.bytes.sectors() & ~r.bytes.full_sectors()));
+}
 /// What it takes of the way to the line's home, or a read of the way back, bytes.
 std::uint64_t bytes_to_home(const Request& r) {
   return is_atomic(r) ? std::uint64_t{r.atomics->count} * r.atomics->lane_bytes()
@@ -171,10 +177,11 @@ void L2Slice::answer_late(Request* r) {
     atomics_line_ = r->line;
     const std::uint64_t done = (atomics_free_ + kAtomicParts - 1) / kAtomicParts;
     atomics_.push_back({domain().cycle_of(later(done + parameters_.atomics.latency)), r, {}});
-  } else if (r->far) {
-    send_far(r);
+  } else if (const unsigned cycles = partial_sectors(*r) * parameters_.merge_cycles; cycles != 0) {
+    merged_ = std::max(merged_, edge_) + cycles;
+    merging_.push_back({domain().cycle_of(later(merged_)), r, {}});
   } else {
-    served_.push(r);
+    pass_answer(r);
   }
 }
 
@@ -216,7 +223,8 @@ bool L2Slice::release_late(Cycle now) {
   release(far_reads_,
           [&](const Late& l) { l.request == nullptr ? arrive_far(l.transfer) : serve(l.request); });
   release(far_writes_, [&](const Late& l) { serve(l.request); });
-  release(atomics_, [&](const Late& l) { l.request->far ? send_far(l.request) : served_.push(l.request); });
+  release(merging_, [&](const Late& l) { pass_answer(l.request); });
+  release(atomics_, [&](const Late& l) { pass_answer(l.request); });
   return moved;
 }
 
@@ -236,6 +244,7 @@ void L2Slice::settle_answers(Cycle at) {
   while (!served_.empty()) {
     Request* r = served_.pop();
     std::uint64_t edges = r->far ? far_cycles(*r, parameters_.partitions) : 0;
+    edges += partial_sectors(*r) * parameters_.merge_cycles;
     if (is_atomic(*r) && parameters_.atomics.takes_time()) {
       const std::uint64_t parts = atomics_time(*r->atomics, parameters_.atomics, r->line == atomics_line_);
       atomics_line_ = r->line;
@@ -322,7 +331,7 @@ Cycle L2Slice::tick(Cycle now) {
       } else {
         again_.push_front(r);
       }
-    } else if (from_crossbar.ready(now) && accept_new(*from_crossbar.front().request)) {
+    } else if (from_crossbar.ready(now) && !merges() && accept_new(*from_crossbar.front().request)) {
       from_crossbar.pop(now);
       moved = true;
     }
@@ -344,7 +353,7 @@ Cycle L2Slice::tick(Cycle now) {
 
 Cycle L2Slice::next_due() const {
   Cycle next = kNever;
-  for (const std::deque<Late>* late : {&atomics_, &far_reads_, &far_writes_})
+  for (const std::deque<Late>* late : {&atomics_, &merging_, &far_reads_, &far_writes_})
     if (!late->empty()) next = std::min(next, late->front().due);
   return next;
 }
@@ -356,6 +365,8 @@ void L2Slice::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("write_backs", sysmem_writes_.outstanding(), kUnlimitedGauge,
                 "of system memory, and flushes, that the link has not answered");
   visitor.gauge("atomics", atomics_.size(), kUnlimitedGauge, "requests that the atomics unit has to do with");
+  visitor.gauge("merging", merging_.size(), kUnlimitedGauge,
+                "writes of parts of sectors that are not merged yet");
   visitor.gauge("far", far_reads_.size() + far_writes_.size(), kUnlimitedGauge,
                 "transfers and answers on their way to the other partition");
 }
@@ -388,6 +399,7 @@ void L2Slice::in_flight(std::vector<InFlight>& rows) const {
         rows.emplace_back(*l.request, name(), name(), why, std::vector<std::string>{}, Awaited{});
   };
   list_late(atomics_, "the atomics unit");
+  list_late(merging_, "the rest of the sectors that it writes parts of");
   list_late(far_reads_, "the way to the other partition");
   list_late(far_writes_, "the way to the other partition");
   if (const NearCopies* near = core_.near(); near != nullptr)

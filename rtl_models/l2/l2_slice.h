@@ -25,7 +25,8 @@ namespace warpline {
 /// the slice sends a read of no byte behind them, to each destination that was written (WrittenDestinations),
 /// and waits for the answers (R11).
 ///
-/// An atomic is performed when it is looked up, and answered when the atomics unit is done with it. Of two
+/// An atomic is performed when it is looked up, and answered when the atomics unit is done with it. So is a
+/// write of part of a sector, while which is merged no other request is looked up. Of two
 /// partitions, what SMs of the other one ask for is answered later by the way there and back, and takes turns
 /// on it by its bytes.
 class L2Slice final : public Component, public LooseTarget, private WriteBackSink {
@@ -100,6 +101,9 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
     answer_late(r);
   }
   void answer_late(Request* r);
+  void pass_answer(Request* r) { r->far ? send_far(r) : served_.push(r); }
+  /// Whether a write of parts of sectors keeps the slice from looking up further requests.
+  [[nodiscard]] bool merges() const { return merged_ > edge_; }
   /// The edge of what is done by `edge`: a later one than that of the tick under way.
   [[nodiscard]] std::uint64_t later(std::uint64_t edge) const { return std::max(edge, edge_ + 1); }
   void answer_loosely(Request* r);
@@ -108,12 +112,14 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   bool release_late(Cycle now);
   /// Time may begin anew. Pre: nothing is answered late.
   void forget_times() {
-    atomics_free_ = 0;
+    atomics_free_ = merged_ = 0;
     to_far_ = from_far_ = {};
   }
   void settle_answers(Cycle at);
   [[nodiscard]] Cycle next_due() const;
-  [[nodiscard]] std::size_t late() const { return atomics_.size() + far_reads_.size() + far_writes_.size(); }
+  [[nodiscard]] std::size_t late() const {
+    return atomics_.size() + merging_.size() + far_reads_.size() + far_writes_.size();
+  }
   void fetch(const Request& r, const L2Outcome& out);
   void queue(RequestQueue& out, Request* r) {
     out.push(r);
@@ -156,12 +162,13 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   };
   L2Core core_;
   L2Parameters parameters_;
-  bool answers_late_;                                  ///< some requests are
-  bool loose_ = false;                                 ///< a request is performed loosely timed
-  std::uint64_t edge_ = 0;                             ///< the number of the edge of the tick under way
-  std::deque<Late> atomics_, far_reads_, far_writes_;  ///< each in the order of their cycles
+  bool answers_late_;       ///< some requests are
+  bool loose_ = false;      ///< a request is performed loosely timed
+  std::uint64_t edge_ = 0;  ///< the number of the edge of the tick under way
+  std::deque<Late> atomics_, merging_, far_reads_, far_writes_;  ///< each in the order of their cycles
   std::uint64_t atomics_free_ = 0;                   ///< when the atomics unit is, in kAtomicParts of an edge
   PhysicalAddress atomics_line_{~std::uint64_t{0}};  ///< of its last request
+  std::uint64_t merged_ = 0;                         ///< the edge by which all of `merging_` are
   FarWay to_far_, from_far_;
   unsigned slices_;
   CoherenceObserver* observer_ = nullptr;

@@ -92,6 +92,7 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
   if (e.at > now) return;
   if (e.maintenance.what != 0) return send_maintenance(now, index);
   if (!head_.started) begin_head(now, index, events);
+  if (head_.not_before > now) return;
   // Last: to ask whether lines are left may go on to the next of them.
   if (mutated(SmMutation::async_store_told_before_data) && !e.killed &&
       e.instruction->mem.kind == MemKind::async_store && head_.lines.any()) {
@@ -134,7 +135,8 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
     head_.line_held = true;
     ++counters_.instructions;
     if (parameters_.l1_ports > 1 && op.kind == MemKind::load)
-      head_.banks_until = owner_.domain().after(now, cycles_of_l1(kLineBytes));
+      head_.banks_until =
+          owner_.domain().after(now, std::max(parameters_.l1_pass_cycles, cycles_of_l1(kLineBytes)));
     return;
   }
   if (op.kind == MemKind::bulk_copy) {
@@ -153,6 +155,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   head_.wants_shared = e.resolved.shared().lanes() != 0;
   head_.lines.start(e.resolved);
   if (parameters_.l1_ports > 1) take_l1_banks(now, e);
+  if (op.is_atomic()) pace_atomic(now, e);
   if (const LaneMask remote = e.resolved.remote().lanes(); remote != 0) begin_remote(op, remote);
   if (with_data_) {
     if (op.of_image()) prepare_image(e);
@@ -161,6 +164,18 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   if (op.kind != MemKind::async_copy) return;
   e.copy_number = arrivals_.start(e.slot);
   e.tracked = true;
+}
+
+/// An atomic waits until the one before it has left room: of shared memory that of its warp, of global memory
+/// that of any warp.
+void LoadStoreUnit::pace_atomic(Cycle now, const LsuEntry& e) {
+  if (head_.wants_shared && e.slot == shared_atomic_slot_) head_.not_before = shared_atomics_free_;
+  const unsigned lanes = lane_count(e.resolved.global().lanes());
+  if (lanes == 0 || parameters_.atomic_cycles == 0) return;
+  const Cycle from = std::max(now, atomics_free_);
+  atomics_free_ =
+      owner_.domain().after(from, (lanes * parameters_.atomic_cycles + kWarpLanes - 1) / kWarpLanes);
+  head_.not_before = std::max(head_.not_before, from);
 }
 
 /// Lanes of the head access other CTAs' shared memory, or mbarriers there.
@@ -284,7 +299,8 @@ void LoadStoreUnit::take_l1_banks(Cycle now, const LsuEntry& e) {
     const std::uint64_t last = (addresses[kWarpLanes - 1].value + bytes - 1) / kWordBytes;
     const auto words = static_cast<unsigned>(last - first + 1);
     head_.banks_until =
-        owner_.domain().after(now, std::max((words + kBanks - 1) / kBanks, cycles_of_l1(words * kWordBytes)));
+        owner_.domain().after(now, std::max((words + kBanks - 1) / kBanks * parameters_.l1_pass_cycles,
+                                            cycles_of_l1(words * kWordBytes)));
     return;
   }
   std::uint64_t first = ~std::uint64_t{0}, last = 0;
@@ -334,7 +350,8 @@ void LoadStoreUnit::take_l1_banks(Cycle now, const LsuEntry& e) {
 /// Takes the banks for the longer of so many passes and of what it takes to read so many bytes.
 void LoadStoreUnit::take_banks(Cycle now, unsigned passes, unsigned bytes) {
   counters_.l1_bank_conflicts += passes - 1;
-  head_.banks_until = owner_.domain().after(now, std::max(passes, cycles_of_l1(bytes)));
+  head_.banks_until =
+      owner_.domain().after(now, std::max(passes * parameters_.l1_pass_cycles, cycles_of_l1(bytes)));
 }
 
 /// Whether the port to the network is ready, and no signal and no bulk copy has it first.
@@ -443,8 +460,14 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
       passes.parts * parameters_.shared_part_cycles + passes.conflicts * parameters_.shared_pass_cycles;
   head_.busy_until = banks_free_ = owner_.domain().after(now, cycles);
   remote_last_ = false;
-  const bool swaps = op.is_atomic() && op.atomic == AtomicOperation::compare_and_swap;
-  e.ready = readable(now, cycles + (swaps ? parameters_.shared_swap_cycles : 0));
+  unsigned longer = 0;
+  if (op.is_atomic()) {
+    longer = parameters_.shared_atomic_cycles;
+    if (op.atomic == AtomicOperation::compare_and_swap) longer += parameters_.shared_swap_cycles;
+    shared_atomic_slot_ = e.slot;
+    shared_atomics_free_ = owner_.domain().after(banks_free_, parameters_.shared_atomic_interval);
+  }
+  e.ready = readable(now, cycles + longer);
   if (op.kind >= MemKind::mbarrier) {
     perform_further(now, index, events);
   } else if (op.tile_passes != 0) {

@@ -174,6 +174,7 @@ class LoadStoreUnit {
     if (entries_.queued() == 0) return waits_due_;
     const Cycle at = std::max(entries_[entries_.front()].at, head_.busy_until);
     if (at > now) return std::min(at, waits_due_);
+    if (head_.not_before > now) return std::min(head_.not_before, waits_due_);
     if (head_.wants_shared && banks_free_ > now) return std::min(banks_free_, waits_due_);
     return head_.line_held || (head_.crowded && !bulk_->has_room()) || head_.network_wanted
                ? waits_due_
@@ -185,7 +186,8 @@ class LoadStoreUnit {
   template <class Archive>
   void archive(Archive& a) {
     // Pre: idle().
-    a(head_.busy_until, banks_free_, remote_last_, bulk_had_network_, last_number_, same_number_, counters_);
+    a(head_.busy_until, banks_free_, atomics_free_, shared_atomics_free_, shared_atomic_slot_, remote_last_,
+      bulk_had_network_, last_number_, same_number_, counters_);
   }
   /// Says, as `who`, that `messages` wait for the port to the network.
   void explain_network(const std::string& who, std::size_t messages, std::vector<Wait>& waits) const {
@@ -219,11 +221,12 @@ class LoadStoreUnit {
     AccessLines lines;      ///< those behind `line`
     Cycle busy_until = 0;   ///< shared-memory banks, or those of L1
     Cycle banks_until = 0;  ///< L1's, for the access that is begun
+    Cycle not_before = 0;   ///< an atomic begins, for those before it
     /// Nothing is begun. The banks stay busy.
     void clear() {
       started = line_held = crowded = wants_shared = network_wanted = false;
       mbarriers = 0;
-      banks_until = 0;
+      banks_until = not_before = 0;
       line = {};
       lines.clear();
     }
@@ -235,6 +238,7 @@ class LoadStoreUnit {
     LaneMask open = 0;  ///< lanes whose phase is not complete yet
   };
   void begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  void pace_atomic(Cycle now, const LsuEntry& e);
   [[nodiscard]] bool may_perform_shared(Cycle now) const {
     return banks_free_ <= now && (from_cluster_ == nullptr || remote_last_ || !remote_waits(now));
   }
@@ -323,7 +327,11 @@ class LoadStoreUnit {
   SharedObserver* observer_ = nullptr;
   Head head_;
   bool with_data_ = true;
-  Cycle banks_free_ = 0;                              ///< of shared memory
+  Cycle banks_free_ = 0;    ///< of shared memory
+  Cycle atomics_free_ = 0;  ///< from when on the next atomic of global memory goes
+  Cycle shared_atomics_free_ =
+      0;  ///< likewise, of shared memory, of the warp whose atomic was the last there
+  std::uint64_t shared_atomic_slot_ = 0;
   bool remote_last_ = false;                          ///< another CTA's request had them last
   const In<RequestMessage>* from_cluster_ = nullptr;  ///< null: there is no network between SMs
   ClusterCounters* cluster_ = nullptr;                ///< likewise

@@ -430,6 +430,8 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
     for (unsigned n = lane_count(e.bulk_left); n-- > 0;) core_.finish_bulk_read(slot, e.copy_group);
   lsu_.entries().queue(index);
   scoreboard_.set(slot, i, kNever);
+  if (parameters_.shared_atomic_interval != 0 && i.mem.space == Space::shared && i.mem.is_atomic())
+    not_before(slot, edge_ + parameters_.shared_part_cycles + parameters_.shared_atomic_interval);
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
   if (!blocks(i.mem)) return;
   w.hold = Hold::acquire;

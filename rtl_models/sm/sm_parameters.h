@@ -86,22 +86,27 @@ struct WARPLINE_PUBLIC PipeParameters {
 struct WARPLINE_PUBLIC SmParameters {
   unsigned warp_slots = 64;
   unsigned cta_slots = 32;
-  unsigned partitions = 4;          ///< issue partitions; warp slot n belongs to n % partitions
-  unsigned registers = 65536;       ///< of 32 bits, of all resident threads
-  unsigned shared_bytes = 98304;    ///< shared memory of all resident CTAs
-  unsigned shared_banks = 32;       ///< banks of 4 bytes
-  unsigned shared_latency = 19;     ///< from issue to a register that can be read, where no lanes conflict
-  unsigned shared_part_cycles = 1;  ///< in which shared memory moves 128 bytes
-  unsigned shared_pass_cycles = 2;  ///< of each further pass that lanes in conflict need
-  unsigned shared_swap_cycles = 0;  ///< by which a compare-and-swap in shared memory takes longer than a load
-  unsigned fence_latency = 0;       ///< that a fence of GPU or system scope takes at least
-  unsigned barrier_latency = 0;     ///< from the last arrival at a barrier of a CTA until its warps go on
+  unsigned partitions = 4;            ///< issue partitions; warp slot n belongs to n % partitions
+  unsigned registers = 65536;         ///< of 32 bits, of all resident threads
+  unsigned shared_bytes = 98304;      ///< shared memory of all resident CTAs
+  unsigned shared_banks = 32;         ///< banks of 4 bytes
+  unsigned shared_latency = 19;       ///< from issue to a register that can be read, where no lanes conflict
+  unsigned shared_part_cycles = 1;    ///< in which shared memory moves 128 bytes
+  unsigned shared_pass_cycles = 2;    ///< of each further pass that lanes in conflict need
+  unsigned shared_atomic_cycles = 0;  ///< by which an atomic in shared memory takes longer than a load
+  unsigned shared_swap_cycles = 0;    ///< by which a compare-and-swap takes longer than other atomics there
+  /// From the last pass of an atomic in shared memory until the next one of its warp may begin.
+  unsigned shared_atomic_interval = 0;
+  unsigned atomic_cycles = 0;           ///< in which the atomics of 32 lanes on global memory leave the SM
+  unsigned fence_latency = 0;           ///< that a fence of GPU or system scope takes at least
+  unsigned barrier_latency = 0;         ///< from the last arrival at a barrier of a CTA until its warps go on
   unsigned barrier_arrival_cycles = 0;  ///< between two arrivals of warps of a CTA that are taken
   unsigned cta_launch_latency = 0;      ///< from the launch of a CTA to its first instruction
   unsigned issue_latency = 4;           ///< from issue to the load/store unit
   unsigned writeback_latency = 2;       ///< from a response to a register that can be read
   bool unified_l1 = false;              ///< L1 serves `.nc` and textures; false: a cache of their own does
   unsigned l1_bytes_per_cycle = 128;    ///< that L1 reads for one SM, where it has several ports
+  unsigned l1_pass_cycles = 1;          ///< of a pass over L1's banks, where it has several ports
   unsigned l1_ports = 1;                ///< to L1, each for a line of a warp's access per cycle
   unsigned texture_latency = 0;         ///< of texture loads beyond that of other loads
   unsigned clock_latency = 0;           ///< of %clock to a readable register; 0: as the program assumes
@@ -145,13 +150,17 @@ struct WARPLINE_PUBLIC SmParameters {
                "must be 1 to 1000 cycles");
     rules.need(shared_part_cycles >= 1 && shared_part_cycles <= 1000, "shared_part_cycles",
                "must be 1 to 1000 cycles");
+    rules.need(shared_atomic_cycles <= 10000, "shared_atomic_cycles", "must be at most 10000 cycles");
     rules.need(shared_swap_cycles <= 10000, "shared_swap_cycles", "must be at most 10000 cycles");
+    rules.need(shared_atomic_interval <= 10000, "shared_atomic_interval", "must be at most 10000 cycles");
+    rules.need(atomic_cycles <= 10000, "atomic_cycles", "must be at most 10000 cycles");
     rules.need(fence_latency <= 100000, "fence_latency", "must be at most 100000 cycles");
     rules.need(barrier_latency <= 10000, "barrier_latency", "must be at most 10000 cycles");
     rules.need(barrier_arrival_cycles <= 1000, "barrier_arrival_cycles", "must be at most 1000 cycles");
     rules.need(writeback_latency <= 10000, "writeback_latency", "must be at most 10000 cycles");
     rules.need(l1_bytes_per_cycle >= 8 && l1_bytes_per_cycle <= 4096, "l1_bytes_per_cycle",
                "must be 8 to 4096");
+    rules.need(l1_pass_cycles >= 1 && l1_pass_cycles <= 1000, "l1_pass_cycles", "must be 1 to 1000 cycles");
     rules.need(l1_ports == 1 || l1_ports == 2 || l1_ports == 4 || l1_ports == 8, "l1_ports",
                "must be 1, 2, 4 or 8");
     rules.need(texture_latency <= 10000, "texture_latency", "must be at most 10000 cycles");
@@ -205,8 +214,16 @@ struct WARPLINE_PUBLIC SmParameters {
       "cycles");
     f("shared_part_cycles", shared_part_cycles,
       "in which shared memory moves 128 bytes of a warp, where no lanes conflict, SM cycles");
+    f("shared_atomic_cycles", shared_atomic_cycles,
+      "by which an atomic in shared memory takes longer than a load from there, SM cycles");
     f("shared_swap_cycles", shared_swap_cycles,
       "by which a compare-and-swap in shared memory takes longer than other atomics there, SM cycles");
+    f("shared_atomic_interval", shared_atomic_interval,
+      "from the last pass of an atomic in shared memory until the next one of the same warp begins, SM "
+      "cycles");
+    f("atomic_cycles", atomic_cycles,
+      "in which the atomics and reductions of 32 lanes on global memory leave the SM, which fewer lanes take "
+      "their share of; 0: as its lines do, SM cycles");
     f("fence_latency", fence_latency,
       "that a fence of GPU or system scope takes at least, besides what it waits for, SM cycles");
     f("barrier_latency", barrier_latency,
@@ -222,6 +239,9 @@ struct WARPLINE_PUBLIC SmParameters {
       "whether L1 serves ld.global.nc and texture loads, too; if not, a texture cache does");
     f("l1_bytes_per_cycle", l1_bytes_per_cycle,
       "bytes of loads that L1 reads per SM cycle, where it has several ports");
+    f("l1_pass_cycles", l1_pass_cycles,
+      "that a pass over the banks of L1 takes, of which lanes in conflict need several, where it has several "
+      "ports, SM cycles");
     f("l1_ports", l1_ports,
       "lines of one warp's access that go to L1 in a cycle, by ports that divide all lines among them; "
       "with more than one, lanes also take turns at 16 banks of 8 bytes");

@@ -14,9 +14,7 @@ namespace warpline {
 /// Which warps issue next: in each issue partition one per edge, of those that can the one whose turn is
 /// next (round robin). Warp slot n belongs to partition n modulo their number. At most 64 slots.
 ///
-/// Of several partitions, the first takes what room there is in the load/store unit. Where a warp thereby
-/// waits for very long, as others that look at memory again and again leave none, the partitions take turns
-/// from then on.
+/// Partitions take turns at what room there is in the load/store unit.
 class WarpScheduler {
  public:
   /// `pipes`: those that a warp's next instruction may have to wait for; null: none has to.
@@ -28,7 +26,7 @@ class WarpScheduler {
   void reset(std::uint64_t edge) {
     ready_.reset(edge);
     edge_ = edge;
-    in_turn_ = false;
+    first_ = 0;
     std::fill(scheduled_.begin(), scheduled_.end(), kNever);
   }
   /// Time is now `edge`.
@@ -65,21 +63,17 @@ class WarpScheduler {
   template <class Room, class Issue>
   void issue(Room&& room, Issue&& issue) {
     if (ready_.ready() == 0) return;
-    if (in_turn_) return issue_in_turn(room, issue);
-    bool had_room = false;
-    for (unsigned p = 0; p < members_.size(); ++p) {
+    const auto partitions = static_cast<unsigned>(members_.size());
+    const unsigned first = first_;
+    for (unsigned n = 0; n < partitions; ++n) {
+      const unsigned p = (first + n) % partitions;
       std::uint64_t mine = ready_.ready() & members_[p];
       if (pipes_ != nullptr) mine = pipes_->free_of(p, mine, edge_);
+      if (mine != 0 && !room()) mine &= ~needs_room_;
       if (mine == 0) continue;
-      if (room()) {
-        had_room = true;
-      } else {
-        // Another one has just taken it: whatever ticks there are, that is in the same cycle.
-        if (had_room && starves(mine & needs_room_)) begin_turns(p);
-        mine &= ~needs_room_;
-        if (mine == 0) continue;
-      }
-      issue(take(p, mine));
+      const unsigned slot = take(p, mine);
+      if ((needs_room_ >> slot & 1U) != 0) first_ = (p + 1) % partitions;
+      issue(slot);
     }
   }
   /// The first edge after now at which a warp that waits, or its pipe, is ready; kNever if none waits.
@@ -106,8 +100,6 @@ class WarpScheduler {
 
  private:
   static constexpr unsigned kSlots = 64;
-  /// Edges for which a warp that is ready may find no room before partitions take turns.
-  static constexpr std::uint64_t kLongestWait = 65536;
   /// The one of `mine` whose turn it is in the partition; it is scheduled no more.
   unsigned take(unsigned p, std::uint64_t mine) {
     const std::uint64_t later = mine & ~((std::uint64_t{1} << turn_[p]) - 1);
@@ -118,30 +110,6 @@ class WarpScheduler {
     scheduled_[slot] = kNever;
     return slot;
   }
-  [[nodiscard]] bool starves(std::uint64_t refused) const {
-    for (; refused != 0; refused &= refused - 1)
-      if (edge_ - scheduled_[static_cast<unsigned>(__builtin_ctzll(refused))] > kLongestWait) return true;
-    return false;
-  }
-  void begin_turns(unsigned first) {
-    in_turn_ = true;
-    first_ = first;
-  }
-  template <class Room, class Issue>
-  void issue_in_turn(Room&& room, Issue&& issue) {
-    const auto partitions = static_cast<unsigned>(members_.size());
-    const unsigned first = first_;
-    for (unsigned n = 0; n < partitions; ++n) {
-      const unsigned p = (first + n) % partitions;
-      std::uint64_t mine = ready_.ready() & members_[p];
-      if (pipes_ != nullptr) mine = pipes_->free_of(p, mine, edge_);
-      if (mine != 0 && !room()) mine &= ~needs_room_;
-      if (mine == 0) continue;
-      const unsigned slot = take(p, mine);
-      if ((needs_room_ >> slot & 1U) != 0) first_ = (p + 1) % partitions;
-      issue(slot);
-    }
-  }
 
   ArithmeticPipes* pipes_;
   std::uint64_t ready_since_ = 0;
@@ -151,8 +119,7 @@ class WarpScheduler {
   std::vector<std::uint64_t> members_;    ///< slots of each partition
   std::vector<unsigned> turn_;            ///< slot after the last that issued, per partition
   std::uint64_t edge_ = 0;
-  bool in_turn_ = false;  ///< partitions take turns, until the next kernel
-  unsigned first_ = 0;    ///< then, the one that goes first
+  unsigned first_ = 0;  ///< the partition that comes first where there is room
 };
 
 }  // namespace warpline

@@ -117,6 +117,11 @@ inline GpuConfig random_machine(Random& random) {
   c.sm.cta_launch_latency = pick({0, 50});
   c.sm.shared_part_cycles = pick({1, 2});
   if (pick({0, 1}) == 0 && c.l2.slices > 1) c.l2.partitions = {2, pick({0, 7, 90}), pick({0, 4, 32})};
+  c.l2.merge_cycles = pick({0, 2});
+  c.sm.shared_atomic_cycles = pick({0, 3});
+  c.sm.l1_pass_cycles = pick({1, 2});
+  c.sm.shared_atomic_interval = pick({0, 6});
+  c.sm.atomic_cycles = pick({0, 51});
   if (pick({0, 1}) == 0)
     c.l2.atomics = {pick({0, 10, 60}), pick({0, 46}), pick({0, 111}), pick({0, 5}), pick({0, 9}), 10};
   return c;

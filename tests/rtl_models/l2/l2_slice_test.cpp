@@ -78,6 +78,7 @@ TEST(L2Slice, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
       s.parameters.atomics = {
           static_cast<unsigned>(random.below(30)), static_cast<unsigned>(random.below(99)), 0,
           static_cast<unsigned>(random.below(9)),  static_cast<unsigned>(random.below(20)), 0};
+    s.parameters.merge_cycles = static_cast<unsigned>(random.below(4));
     std::vector<Item> items = random_items(random, s.parameters.slices);
     items.push_back(maintain_item(30000, maintenance::kDiscardSysmem));
     Bench lazy(s, items);
@@ -131,6 +132,26 @@ TEST(L2Slice, HitsWithoutEndDoNotKeepAFillOut) {
     EXPECT_GT(bench.crossbar.answers[60].answered, 400U) << "answers are in the way when the fill comes";
     EXPECT_LT(bench.crossbar.answers[1].answered, bench.crossbar.answers[150].answered);
   }
+}
+
+TEST(L2Slice, PartsOfSectorsAreMergedBeforeAnythingElseIsLookedUp) {
+  ByteMask words, whole;
+  words.set(0, 4);
+  words.set(32, 4);
+  whole.set(0, 64);
+  Shape s;
+  s.parameters.merge_cycles = 3;
+  const PhysicalAddress line = line_at(0, false), other = line_at(1, false);
+  Bench bench(s, {read_item(0, line, 3), read_item(1, other, 1), read_item(400, other, 1),
+                  write_item(500, line, words, 1), read_item(501, other, 1), write_item(600, line, whole, 2),
+                  read_item(601, other, 1)});
+  ASSERT_EQ(bench.engine.run_until(100000), RunOutcome::quiescent);
+  const std::vector<Answer>& a = bench.crossbar.answers;
+  const auto took = [&](std::size_t n) { return a[n].answered - a[n].sent; };
+  EXPECT_EQ(took(3), took(2) + 2 * 3) << "two sectors";
+  EXPECT_EQ(took(4), took(2) + 2 * 3) << "looked up when they are merged, and answered behind them";
+  EXPECT_EQ(took(5), took(2)) << "nothing of these sectors is left to be read";
+  EXPECT_EQ(took(6), took(2));
 }
 
 TEST(L2Slice, MaintenanceIsAnsweredWhenEarlierDirtyBytesAreOnTheLink) {
