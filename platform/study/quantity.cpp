@@ -318,8 +318,8 @@ double stream(BenchDevice& device, const QuantityArguments& arguments) {
   return static_cast<double>(part) * arrays / (whole - half);
 }
 
-/// Bytes a second that all SMs read of one buffer, a block of 1,024 threads each. Of a buffer that no L1
-/// holds, parts are as good as the whole, once L2 has what it can.
+/// Bytes a second that all SMs read of one buffer, a block of 256 threads each with 32 loads under way. Of a
+/// buffer that no L1 holds, parts are as good as the whole, once L2 has what it can.
 double read_same(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
   const DeviceShape& shape = device.shape();
@@ -327,7 +327,7 @@ double read_same(BenchDevice& device, const QuantityArguments& arguments) {
   const std::uint64_t bytes = std::max<std::uint64_t>(given.number("bytes", 0) / kUnit, 1) * kUnit;
   const std::uint64_t at = device.allocate(bytes), out = device.allocate(256);
   const auto run = [&](std::uint64_t from, std::uint64_t length, unsigned rounds) {
-    KernelCall call{"read_same", shape.sms, 1024};
+    KernelCall call{"read_same", shape.sms, 256};
     return device.run(call.pointer(at + from).word(length / 8).word(rounds).pointer(out));
   };
   if (bytes < 4 * kPart) {
@@ -400,15 +400,14 @@ double strided(BenchDevice& device, const QuantityArguments& arguments) {
   const Given given(arguments);
   const bool is_double = given.word("type", "float") == "double";
   const std::uint64_t stride = given.number("stride", 1), threads = 1024, element = is_double ? 8 : 4;
-  const std::uint64_t n = std::min<std::uint64_t>(16 * 1024 / element, 4096);
-  const std::uint64_t at = device.allocate(n * element), result = device.allocate(256);
+  const std::uint64_t at = device.allocate((64 * stride + 32) * element), result = device.allocate(256);
   const auto run = [&](unsigned rounds) {
     KernelCall call{is_double ? "strided_double" : "strided_float", 1, static_cast<unsigned>(threads)};
-    call.pointer(at).word(stride).word(n).word(rounds);
+    call.pointer(at).word(stride).word(0).word(rounds);
     return told_cycles(device, call, result);
   };
-  constexpr unsigned kRounds = 4;
-  return of_rounds(run, kRounds) / (kRounds * 16.0 * static_cast<double>(threads) / 32.0);
+  constexpr unsigned kRounds = 8;
+  return of_rounds(run, kRounds) / (kRounds * 8.0 * static_cast<double>(threads) / 32.0);
 }
 
 /// Bytes per cycle that one SM reads of its own memory.
@@ -451,6 +450,17 @@ double atomic_latency(BenchDevice& device, const QuantityArguments& arguments) {
   KernelCall call{"atomic_shared_" + given.word("operation", "add"), 1, 32};
   if (given.word("operation", "add") == "add") call.word(lanes);
   return told_cycles(device, call.word(kSteps), result) / kSteps;
+}
+
+/// Cycles from one addition of a warp in shared memory to the next, where neither waits for the other.
+double shared_atomic_interval(BenchDevice& device, const QuantityArguments& arguments) {
+  const std::uint64_t result = device.allocate(256);
+  const auto run = [&](unsigned steps) {
+    KernelCall call{"atomic_shared_next", 1, 32};
+    return told_cycles(device, call.word(Given(arguments).number("contention", 1)).word(steps), result);
+  };
+  constexpr unsigned kSteps = 128;
+  return of_rounds(run, kSteps) / kSteps;
 }
 
 /// Cycles by which a reduction to a word makes an atomic to it wait.
@@ -682,6 +692,12 @@ const std::vector<Quantity>& quantities() {
        {{"contention", false, 1, 32}},
        {},
        reduction_interval},
+      {"shared_atomic_interval",
+       "SM cycles between a warp's atomics in shared memory that wait for nothing",
+       D::cycles,
+       {{"contention", false, 1, 32}},
+       {},
+       shared_atomic_interval},
       {"shared_atomic_rate",
        "warps' atomics per SM cycle in shared memory",
        D::operations_per_cycle,

@@ -10,11 +10,9 @@ extern "C" __global__ void atomic_shared_add(unsigned group, unsigned steps, u64
   const unsigned word = (unsigned)__cvta_generic_to_shared(&words[threadIdx.x / group]);
   unsigned v = 0;
   const u64 begin = clock64();
-  for (unsigned n = 0; n < steps; n += 4) {
-    asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(v) : "r"(word));
-    asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(v) : "r"(word));
-    asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(v) : "r"(word));
-    asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(v) : "r"(word));
+  for (unsigned n = 0; n < steps; n += 32) {
+#pragma unroll
+    for (int i = 0; i < 32; ++i) asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(v) : "r"(word));
   }
   const u64 end = clock64();
   if (threadIdx.x == 0) {
@@ -84,6 +82,20 @@ extern "C" __global__ void atomic_global_trips(unsigned* words, unsigned content
     result[0] = end - begin;
     result[1] = v;
   }
+}
+// As atomic_shared_add, but that each addition waits for nothing.
+extern "C" __global__ void atomic_shared_next(unsigned group, unsigned steps, u64* result) {
+  __shared__ unsigned words[32];
+  words[threadIdx.x % 32] = 0;
+  __syncthreads();
+  const unsigned word = (unsigned)__cvta_generic_to_shared(&words[threadIdx.x / group]);
+  const u64 begin = clock64();
+  for (unsigned n = 0; n < steps; n += 32) {
+#pragma unroll
+    for (int i = 0; i < 32; ++i) asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(word));
+  }
+  const u64 end = clock64();
+  if (threadIdx.x == 0) result[0] = end - begin;
 }
 // Every thread adds to a word of its own in shared memory, and waits for nothing.
 extern "C" __global__ void atomic_shared_rate(unsigned rounds, u64* result) {

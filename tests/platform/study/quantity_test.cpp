@@ -242,6 +242,39 @@ TEST(Quantities, AtomicsInSharedMemoryAreNoMoreThanItsPasses) {
               2, 0.3);
 }
 
+TEST(Quantities, AtomicsInSharedMemoryAreMeasuredByLatencyAndInterval) {
+  const auto latency = [](const std::vector<std::string>& sets) {
+    return measured("atomic_latency", with({{"contention", 4}}, {{"space", "shared"}}), sets);
+  };
+  EXPECT_NEAR(latency({"sm.shared_atomic_cycles=7"}) - latency({}), 7, 0.1);
+  const auto next = [](double lanes) {
+    return measured("shared_atomic_interval", with({{"contention", lanes}}),
+                    {"sm.shared_atomic_interval=9", "sm.shared_pass_cycles=3"});
+  };
+  EXPECT_NEAR(next(1), 1 + 9, 0.2);
+  EXPECT_NEAR(next(8), 1 + 7 * 3 + 9, 0.2);
+  const auto rate = [](double warps) {
+    return measured("shared_atomic_rate", with({{"warps", warps}}), {"sm.shared_atomic_interval=9"});
+  };
+  EXPECT_NEAR(rate(1), 0.1, 0.01);
+  EXPECT_NEAR(rate(4), 0.4, 0.04) << "each warp has an interval of its own";
+}
+
+TEST(Quantities, ReductionsLeaveAnSmByTheirLanes) {
+  for (const double lanes : {1.0, 4.0, 32.0})
+    EXPECT_NEAR(measured("reduction_interval", with({{"contention", lanes}}), {"sm.atomic_cycles=64"}), 64,
+                2);
+}
+
+TEST(Quantities, TwoOfFourFloatsAreReadFromL1) {
+  const auto of = [](const char* type, const char* pass = "sm.l1_pass_cycles=1") {
+    return measured("l1_bandwidth", with({{"warps", 4}}, {{"type", type}}), {"sm.l1_ports=4", pass});
+  };
+  EXPECT_NEAR(of("float"), 128, 12);
+  EXPECT_NEAR(of("float4"), 64, 6) << "in 16 banks of 8 bytes, of which words 16 bytes apart meet in half";
+  EXPECT_NEAR(of("float4", "sm.l1_pass_cycles=2"), 32, 3);
+}
+
 TEST(Quantities, PairsOfFourFloatsMeetInTheirBanks) {
   const auto of = [](const char* set) {
     return measured("shared_bandwidth", with({{"warps", 16}}, {{"type", "float4"}}), {set});
