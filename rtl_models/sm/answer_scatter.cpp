@@ -65,12 +65,26 @@ std::uint32_t answer_of(const ResolvedAccess& access, unsigned lane) {
   return answer_query(form.query, *image, level);
 }
 
+/// Pre: the warp's addresses are contiguous, and lanes of it lie in the line.
+template <class Size>
+void scatter_contiguous(const Request& r, std::uint64_t first, Size bytes, MemoryAccess& to) {
+  const std::uint64_t line = r.virtual_line.value;
+  const std::uint64_t before = line > first ? (line - first) / bytes : 0;
+  const std::uint64_t end = std::min<std::uint64_t>(kWarpLanes, (line + kLineBytes - first) / bytes);
+  const std::uint8_t* from = r.data.data() + (first + before * bytes - line);
+  for (auto lane = static_cast<unsigned>(before); lane < end; ++lane, from += bytes)
+    __builtin_memcpy(to.lane_data(lane), from, bytes);
+}
+
 template <class Address>
 void scatter_bytes(const Request& r, const LaneAddresses<Address>& addresses, unsigned bytes,
                    MemoryAccess& to) {
-  addresses.for_each([&](unsigned lane, Address at) {
-    const std::uint64_t offset = at.value - r.virtual_line.value;
-    if (offset < kLineBytes) __builtin_memcpy(to.lane_data(lane), &r.data[offset], bytes);
+  with_size(bytes, [&](auto size) {
+    if (addresses.contiguous(bytes)) return scatter_contiguous(r, addresses[0].value, size, to);
+    addresses.for_each([&](unsigned lane, Address at) {
+      const std::uint64_t offset = at.value - r.virtual_line.value;
+      if (offset < kLineBytes) __builtin_memcpy(to.lane_data(lane), &r.data[offset], size);
+    });
   });
 }
 

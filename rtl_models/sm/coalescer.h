@@ -75,6 +75,8 @@ class Coalescer {
     if (space_ != Space::local) return at;
     return local_address(warp_base_, LocalAddress{at.value + std::uint64_t{word} * 4}, lane);
   }
+  /// Whether every lane is active, and goes right behind the one before.
+  [[nodiscard]] bool contiguous() const { return contiguous_; }
   /// Bytes that a lane has on a line: the access, or for local memory the word.
   [[nodiscard]] unsigned piece() const { return piece_; }
 
@@ -86,7 +88,7 @@ class Coalescer {
   unsigned words_ = 1;  ///< bit w: word w is accessed
   Space space_ = Space::global;
   bool each_ = false;
-  bool contiguous_ = false;  ///< every lane active, each right after the one before
+  bool contiguous_ = false;
   VirtualAddress warp_base_;
 };
 

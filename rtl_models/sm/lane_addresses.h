@@ -1,10 +1,23 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "rtl_models/sm/memory_access.h"
 
 namespace warpline {
+
+/// Calls f(bytes), of sizes that lanes mostly have with a number that the compiler knows: what it copies for
+/// each lane is then a move, and no call.
+template <class F>
+void with_size(unsigned bytes, F&& f) {
+  switch (bytes) {
+    case 4: return f(std::integral_constant<unsigned, 4>{});
+    case 8: return f(std::integral_constant<unsigned, 8>{});
+    case 16: return f(std::integral_constant<unsigned, 16>{});
+    default: return f(bytes);
+  }
+}
 
 /// The lanes of one warp's access that go to one space, and where in it each goes. A view: the addresses lie
 /// with whoever wrote them.
@@ -53,14 +66,6 @@ class LaneAddresses {
   /// Whether the whole warp goes there, each lane `bytes` behind the one before.
   [[nodiscard]] bool contiguous(unsigned bytes) const {
     return strided() && lanes_ == ~LaneMask{0} && stride_ == static_cast<std::int64_t>(bytes);
-  }
-  /// The same, whichever way the program wrote the addresses.
-  [[nodiscard]] bool lies_contiguous(unsigned bytes) const {
-    if (each_ == nullptr || lanes_ != ~LaneMask{0}) return contiguous(bytes);
-    std::uint64_t differs = 0;
-    for (unsigned lane = 1; lane < kWarpLanes; ++lane)
-      differs |= (each_[lane] - each_[0]) ^ (std::uint64_t{lane} * bytes);
-    return differs == 0;
   }
   /// The addresses taken as those of another space, for who handles several spaces alike.
   template <class Other>

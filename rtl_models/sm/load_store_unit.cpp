@@ -130,6 +130,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   head_.started = true;
   if (e.killed || e.access.active == 0) return;
   const MemOp& op = e.instruction->mem;
+  e.access.say_contiguous(op.bytes_per_lane());
   if (const Mapping* whole = resolution_.resolve_whole_line(op, e.access, e.resolved)) {
     head_.line = {VirtualAddress{e.access.base}, kAllSectors, Space::global, e.access.active, 0, whole};
     head_.line_held = true;
@@ -294,7 +295,7 @@ void LoadStoreUnit::take_l1_banks(Cycle now, const LsuEntry& e) {
   const bool loads = op.kind == MemKind::load || op.kind == MemKind::async_copy;
   if (!loads || addresses.lanes() == 0 || e.resolved.exact()) return;
   const unsigned bytes = op.bytes_per_lane();
-  if (addresses.lies_contiguous(bytes)) {
+  if (addresses.contiguous(bytes)) {
     const std::uint64_t first = addresses[0].value / kWordBytes;
     const std::uint64_t last = (addresses[kWarpLanes - 1].value + bytes - 1) / kWordBytes;
     const auto words = static_cast<unsigned>(last - first + 1);

@@ -109,7 +109,8 @@ struct LaneBuffers {
 
 /// The dynamic part of one warp's memory instruction. The load/store unit owns it; the source fills it when
 /// the instruction issues, and reads loaded data back from it. Nobody else changes anything of it but the
-/// data. Its lane buffers lie apart, so that accesses without lane addresses and data stay small.
+/// data, and the form in which the addresses are said. Its lane buffers lie apart, so that accesses without
+/// lane addresses and data stay small.
 struct MemoryAccess {
   static constexpr unsigned kMaxLaneBytes = LaneBuffers::kMaxLaneBytes;
   /// With buffers of its own.
@@ -139,6 +140,20 @@ struct MemoryAccess {
     return form == AddressForm::per_lane
                ? address[lane]
                : base + static_cast<std::uint64_t>(static_cast<std::int64_t>(lane) * stride);
+  }
+  /// Says the addresses of a whole warp as strided where each lane goes `bytes` behind the one before, as
+  /// most do: who splits, checks and answers the access then looks at one address and not at 32.
+  void say_contiguous(unsigned bytes) {
+    if (form != AddressForm::per_lane || active != ~LaneMask{0} ||
+        address[kWarpLanes - 1] - address[0] != std::uint64_t{kWarpLanes - 1} * bytes)
+      return;
+    std::uint64_t differs = 0;
+    for (unsigned lane = 1; lane < kWarpLanes; ++lane)
+      differs |= (address[lane] - address[0]) ^ (std::uint64_t{lane} * bytes);
+    if (differs != 0) return;
+    form = AddressForm::strided;
+    base = address[0];
+    stride = bytes;
   }
   /// Of an access to an image. Instructions with Geometry::any leave `policy` alone.
   [[nodiscard]] ImageCoordinates coordinates(unsigned lane, bool all) const {

@@ -147,6 +147,9 @@ unsigned offset_of(const Coalescer& coalescer, const LineAccess& line, unsigned 
 /// Marks the bytes that the lanes of `line` read or write, and no others.
 void mark_touched(Request& r, const MemOp& op, const LineAccess& line, const Coalescer& coalescer) {
   r.bytes = {};  // the pool hands out the last user's
+  if (coalescer.contiguous() && op.sink_lanes == 0)
+    return r.bytes.set(offset_of(coalescer, line, first_lane(line.lanes)),
+                       lane_count(line.lanes) * coalescer.piece());
   for_each_lane(line.lanes, [&](unsigned lane) {
     const unsigned offset = offset_of(coalescer, line, lane);
     if (op.sink_lanes == 0 || r.local) {  // of local memory, words that are sinks have no line
@@ -300,9 +303,11 @@ void RequestBuilder::fill_write(Request& r, const ResolvedAccess& access, const 
                                 const Coalescer& coalescer) const {
   mark_touched(r, access.op(), line, coalescer);
   if (!map_.with_data) return;
-  for_each_lane(line.lanes, [&](unsigned lane) {
-    __builtin_memcpy(&r.data[offset_of(coalescer, line, lane)],
-                     access.written().lane_data(lane) + std::size_t{line.word} * 4, coalescer.piece());
+  with_size(coalescer.piece(), [&](auto size) {
+    for_each_lane(line.lanes, [&](unsigned lane) {
+      __builtin_memcpy(&r.data[offset_of(coalescer, line, lane)],
+                       access.written().lane_data(lane) + std::size_t{line.word} * 4, size);
+    });
   });
 }
 
