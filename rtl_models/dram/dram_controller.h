@@ -167,9 +167,8 @@ class DramController {
   /// What the row of a bank waited for, once something of it is served.
   void count_waits(Bank& bank);
   void make_ready(std::uint32_t entry) {
-    scheduler_->add(entry);
+    if (scheduler_->add(entry)) chosen_ = false;
     ++ready_;
-    chosen_ = false;
   }
   /// Closes the row of a bank without ready requests if its time has come.
   void close_unused(std::uint64_t t, std::uint32_t bank);
@@ -193,10 +192,10 @@ class DramController {
     const std::uint64_t due = refresh_->next_due(t - refresh_from_);
     return due == kNever ? kNever : refresh_from_ + due;
   }
-  std::uint64_t refresh_from_ = 0;  ///< since when refreshes are counted
-  std::uint64_t refresh_due_;       ///< the next refresh
-  mutable DramScheduler::Choice
-      choice_;  ///< the last one, if `chosen_`: nothing became ready or was served since
+  std::uint64_t refresh_from_ = 0;        ///< since when refreshes are counted
+  std::uint64_t refresh_due_;             ///< the next refresh
+  mutable DramScheduler::Choice choice_;  ///< the last one, if `chosen_`: nothing that could be it became
+                                          ///< ready since, and none was served
   mutable bool chosen_ = false;
   std::uint64_t refresh_until_ = 0;  ///< no row of any bank opens before
   DramCounters counters_;

@@ -30,13 +30,16 @@ class FrFcfs final : public DramScheduler {
 
   bool may_pass(std::uint64_t waited) const override { return waited <= age_limit_; }
   bool gathers_row() const override { return true; }
-  void add(std::uint32_t entry) override {
+  bool add(std::uint32_t entry) override {
     DramQueue::Request& r = queue_[entry];
     r.turn = turns_++;
     const unsigned group = groups_ == 1 ? 0 : r.group;
-    queue_.push(lists_[r.is_write][group], entry);
+    DramQueue::List& list = lists_[r.is_write][group];
+    const bool is_first = list.empty(), drained = drains_;
+    queue_.push(list, entry);
     ready_in_[r.is_write] |= 1U << group;
     if (write_high_ != 0 && r.is_write && ++writes_ >= write_high_) drains_ = true;
+    return is_first || drains_ != drained;  // only the first of each list is chosen from
   }
   Choice choose(std::uint64_t t, const DramBus& bus) const override {
     const bool first = write_high_ != 0 ? drains_ : bus.writes();
@@ -137,7 +140,10 @@ class Fcfs final : public DramScheduler {
 
   bool may_pass(std::uint64_t) const override { return false; }
   bool gathers_row() const override { return false; }
-  void add(std::uint32_t entry) override { ready_[queue_[entry].number % ready_.size()] = entry; }
+  bool add(std::uint32_t entry) override {
+    ready_[queue_[entry].number % ready_.size()] = entry;
+    return queue_[entry].number == served_;
+  }
   Choice choose(std::uint64_t t, const DramBus& bus) const override {
     const std::uint32_t entry = ready_[served_ % ready_.size()];
     if (entry == DramQueue::kNone) return {};

@@ -20,8 +20,8 @@ class DramScheduler {
   /// Whether all requests for a row that opens go along with the oldest, or only those that no request for
   /// another row of the bank came before.
   [[nodiscard]] virtual bool gathers_row() const = 0;
-  /// `entry` is ready.
-  virtual void add(std::uint32_t entry) = 0;
+  /// `entry` is ready. Returns whether choose() may say another thing than before.
+  virtual bool add(std::uint32_t entry) = 0;
   struct Choice {
     std::uint32_t entry = DramQueue::kNone;
     std::uint64_t from = 0;            ///< its command may be given from this edge on

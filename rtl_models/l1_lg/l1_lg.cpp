@@ -22,8 +22,12 @@ L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParam
       core_(parameters, with_data),
       with_data_(with_data),
       out_capacity_(parameters.outgoing) {
-  from_sm.perform_by(*this);
-  for (unsigned n = 1; n < ports; ++n) more_.emplace_back(*this, n).from_sm.perform_by(*this);
+  sides_.push_back({&from_sm, &to_sm, {}});
+  for (unsigned n = 1; n < ports; ++n) {
+    Port& port = more_.emplace_back(*this, n);
+    sides_.push_back({&port.from_sm, &port.to_sm, {}});
+  }
+  for (const Side& side : sides_) side.from->perform_by(*this);
 }
 
 void L1Lg::queue_out(Request* r) {
@@ -182,29 +186,29 @@ void L1Lg::handle_response(Request& r) {
   advance_drained();
 }
 
-bool L1Lg::take(Cycle now, In<RequestMessage>& from, const RequestQueue& served) {
-  if (!flushing_.empty() || served.size() >= kHitLimit || outgoing_.size() + fetches_ + 2 > out_capacity_)
+bool L1Lg::take(Cycle now, Side& side) {
+  if (!flushing_.empty() || side.served.size() >= kHitLimit ||
+      outgoing_.size() + fetches_ + 2 > out_capacity_)
     return false;
-  Request* r = from.front().request;
+  Request* r = side.from->front().request;
   const Accepted accepted = accept(*r);
   if (accepted == Accepted::no) return false;
-  if (accepted == Accepted::answer) answers_of(*r).push(r);
-  from.pop(now);
+  if (accepted == Accepted::answer) side.served.push(r);
+  side.from->pop(now);
   return true;
 }
 
-bool L1Lg::answer(Cycle now, RequestQueue& served, Out<ResponseMessage>& to) {
-  if (!to.ready(now)) return false;
-  to.send(now, {served.pop()});
+bool L1Lg::answer(Cycle now, Side& side) {
+  if (!side.to->ready(now)) return false;
+  side.to->send(now, {side.served.pop()});
   fill_patience_.sent();
   return true;
 }
 
 Cycle L1Lg::tick(Cycle now) {
   bool moved = false;
-  const auto held_back = [&] { return answers_of(*from_crossbar.front().request).size() >= kFillLimit; };
-  const bool one_port = more_.empty();
-  if ((!one_port || served_.size() < kFillLimit) && from_crossbar.ready(now) && (one_port || !held_back())) {
+  const auto fill_may_come = [&] { return answers_of(*from_crossbar.front().request).size() < kFillLimit; };
+  if (from_crossbar.ready(now) && fill_may_come()) {
     handle_response(*from_crossbar.pop(now).request);
     fill_patience_.taken();
     moved = true;
@@ -213,30 +217,27 @@ Cycle L1Lg::tick(Cycle now) {
     flush_one();
     moved = true;
   }
-  fill_patience_.note((!one_port || served_.size() >= kFillLimit) && from_crossbar.ready(now) &&
-                      (one_port || held_back()));
+  const bool fill_waits = from_crossbar.ready(now);
+  fill_patience_.note(fill_waits && !fill_may_come());
   // A request may put two messages in the outgoing queue. Each fetch under way may put one there, too: the
   // write-back of the line that its fill replaces.
   const bool takes = !fill_patience_.exhausted();
-  if (takes && from_sm.ready(now)) moved = take(now, from_sm, served_) || moved;
-  if (!served_.empty()) moved = answer(now, served_, to_sm) || moved;
-  bool waits = false;
-  for (Port& p : more_) {
-    if (p.from_sm.ready(now)) {
-      if (takes) moved = take(now, p.from_sm, p.served) || moved;
-      waits = waits || p.from_sm.ready(now);
+  // What has not arrived yet will wake us; what has and could not be taken is asked again.
+  bool waits = fill_waits;
+  for (Side& side : sides_) {
+    if (side.from->ready(now)) {
+      if (takes) moved = take(now, side) || moved;
+      waits = waits || side.from->ready(now);
     }
-    if (p.served.empty()) continue;
-    moved = answer(now, p.served, p.to_sm) || moved;
-    waits = waits || !p.served.empty();
+    if (side.served.empty()) continue;
+    moved = answer(now, side) || moved;
+    waits = waits || !side.served.empty();
   }
   if (!outgoing_.empty() && to_crossbar.ready(now)) {
     to_crossbar.send(now, {outgoing_.pop()});
     moved = true;
   }
-  // What has not arrived yet will wake us; what has and could not be taken is asked again.
-  const bool more = waits || !served_.empty() || !outgoing_.empty() || !flushing_.empty() ||
-                    from_sm.ready(now) || from_crossbar.ready(now);
+  const bool more = waits || !outgoing_.empty() || !flushing_.empty();
   return moved && more ? domain().after(now, 1) : kNever;
 }
 
@@ -286,7 +287,7 @@ void L1Lg::finish_maintenance(Request& r) {
   if ((r.maintenance & maintenance::kInvalidateLocal) != 0) {
     flushing_.push(&r);
   } else {
-    served_.push(&r);
+    sides_.front().served.push(&r);
   }
 }
 
@@ -296,7 +297,7 @@ void L1Lg::flush_one() {
   if (evicted.happened) return write_back(evicted, *flushing_.front());
   core_.invalidate_local();
   flushed_ = 0;
-  served_.push(flushing_.pop());
+  sides_.front().served.push(flushing_.pop());
 }
 
 /// Loosely timed: all of it at once, whatever room there is.
@@ -341,16 +342,14 @@ void L1Lg::explain(std::vector<Wait>& waits) const {
   if (!flushing_.empty())
     waits.push_back({name(), to_crossbar.room() + ", to write dirty local lines back", {below}});
   if (!outgoing_.empty()) to_crossbar.explain_room(waits, std::to_string(outgoing_.size()) + " requests");
-  if (!served_.empty()) to_sm.explain_room(waits, std::to_string(served_.size()) + " answers");
-  for (const Port& p : more_)
-    if (!p.served.empty()) p.to_sm.explain_room(waits, std::to_string(p.served.size()) + " answers");
+  for (const Side& s : sides_)
+    if (!s.served.empty()) s.to->explain_room(waits, std::to_string(s.served.size()) + " answers");
 }
 
 void L1Lg::in_flight(std::vector<InFlight>& rows) const {
   const std::string below = to_crossbar.other_side();
   core_.misses().in_flight(rows, this, name(), {below});
-  to_sm.list_waiting(rows, served_.list());
-  for (const Port& p : more_) p.to_sm.list_waiting(rows, p.served.list());
+  for (const Side& s : sides_) s.to->list_waiting(rows, s.served.list());
   list_all(rows, flushing_, name(), name() + " flush", "dirty local lines to be written back", {below});
   to_crossbar.list_waiting(rows, outgoing_.list());
   for (const WriteTracker* tracker : {&writes_, &surface_writes_})

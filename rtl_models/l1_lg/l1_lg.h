@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/cache/fill_patience.h"
@@ -37,7 +38,6 @@ class L1Lg final : public Component, public LooseTarget {
           to_sm(l1, "to_sm[" + std::to_string(number) + "]") {}
     In<RequestMessage> from_sm;
     Out<ResponseMessage> to_sm;
-    RequestQueue served;  ///< answers
   };
   /// Number 1 and on.
   [[nodiscard]] std::deque<Port>& more_ports() { return more_; }
@@ -94,23 +94,26 @@ class L1Lg final : public Component, public LooseTarget {
   /// Token of a fetch or write of our own is its miss register or write epoch; a request of the
   /// SM's that only passes through keeps the SM's token and is told by its maker.
   [[nodiscard]] Accepted accept(Request& r);
+  /// A port as the cache itself sees it.
+  struct Side {
+    In<RequestMessage>* from = nullptr;
+    Out<ResponseMessage>* to = nullptr;
+    RequestQueue served;  ///< answers
+  };
   /// Takes the request that is first at a port, if that can be. Whether it did.
-  bool take(Cycle now, In<RequestMessage>& from, const RequestQueue& served);
-  bool answer(Cycle now, RequestQueue& served, Out<ResponseMessage>& to);
+  bool take(Cycle now, Side& side);
+  bool answer(Cycle now, Side& side);
   /// The answers that leave by the port by which `r` came.
   [[nodiscard]] RequestQueue& answers_of(const Request& r) {
-    if (more_.empty()) return served_;
-    const unsigned port = l1_port_of(r.virtual_line, static_cast<unsigned>(more_.size()) + 1);
-    return port == 0 ? served_ : more_[port - 1].served;
+    return sides_[l1_port_of(r.virtual_line, static_cast<unsigned>(sides_.size()))].served;
   }
   [[nodiscard]] std::size_t answers() const {
-    std::size_t n = served_.size();
-    for (const Port& p : more_) n += p.served.size();
+    std::size_t n = 0;
+    for (const Side& s : sides_) n += s.served.size();
     return n;
   }
   void settle_all(Cycle at) {
-    settle(served_, at);
-    for (Port& p : more_) settle(p.served, at);
+    for (Side& s : sides_) settle(s.served, at);
   }
   [[nodiscard]] Accepted accept_read(Request& r);
   [[nodiscard]] bool has_room_to_prefetch(const Request& r) const;
@@ -147,8 +150,8 @@ class L1Lg final : public Component, public LooseTarget {
   static constexpr unsigned kFillLimit = 2;
   static constexpr unsigned kHitLimit = 4;
   FillPatience fill_patience_;
-  RequestQueue served_;        ///< answers for the SM, by the first port
-  std::deque<Port> more_;      ///< the others
+  std::deque<Port> more_;      ///< the ports but the first
+  std::vector<Side> sides_;    ///< of all ports
   RequestQueue outgoing_;      ///< for the crossbar, in order
   unsigned fetches_ = 0;       ///< fetches under way; each may need a place for a write-back
   RequestList half_drained_;   ///< maintenance whose generic writes are performed

@@ -39,8 +39,7 @@ class Calendar {
       marks = static_cast<std::uint8_t>(marks | 1U << member % 8);
       occupied_[cycle % kWheel / 64] |= std::uint64_t{1} << (cycle % 64);
     } else if (cycle != kNever) {
-      far_.push({cycle, member});
-      far_first_ = far_.top().first;
+      mark_far(member, cycle);
     }
   }
 
@@ -71,7 +70,12 @@ class Calendar {
 
  private:
   static constexpr std::size_t kWheel = 128;
-  void bring_near() {
+  // What is seldom done stays out of who marks and takes, which then keep no registers for it.
+  [[gnu::noinline]] void mark_far(std::uint32_t member, Cycle cycle) {
+    far_.push({cycle, member});
+    far_first_ = far_.top().first;
+  }
+  [[gnu::noinline]] void bring_near() {
     while (far_first_ - base_ < kWheel) {
       const std::uint32_t member = far_.top().second;
       const Cycle cycle = far_first_;
@@ -81,15 +85,17 @@ class Calendar {
     }
   }
   [[nodiscard]] Cycle first_marked() const {
-    // The slots stand for the cycles base_ to base_ + kWheel - 1.
-    const std::size_t start = base_ % kWheel;
-    if (const std::uint64_t bits = occupied_[start / 64] & (~std::uint64_t{0} << (start % 64)); bits != 0)
-      return base_ - start % 64 + static_cast<std::size_t>(__builtin_ctzll(bits));
-    for (std::size_t i = 1; i <= kWheel / 64; ++i) {
-      std::uint64_t bits = occupied_[(start / 64 + i) % (kWheel / 64)];
-      if (i == kWheel / 64) bits &= (std::uint64_t{1} << (start % 64)) - 1;
-      if (bits != 0) return base_ - start % 64 + i * 64 + static_cast<std::size_t>(__builtin_ctzll(bits));
-    }
+    // The slots stand for the cycles base_ to base_ + kWheel - 1: the rest of the word in which base_ is, the
+    // other word, and the beginning of the first again.
+    static_assert(kWheel == 128, "two words");
+    const std::size_t word = base_ % kWheel / 64;
+    const Cycle begin = base_ - base_ % 64;
+    if (const std::uint64_t rest = occupied_[word] >> base_ % 64; rest != 0)
+      return base_ + static_cast<unsigned>(__builtin_ctzll(rest));
+    if (const std::uint64_t other = occupied_[word ^ 1U]; other != 0)
+      return begin + 64 + static_cast<unsigned>(__builtin_ctzll(other));
+    if (const std::uint64_t again = occupied_[word]; again != 0)
+      return begin + kWheel + static_cast<unsigned>(__builtin_ctzll(again));
     return far_first_;
   }
 

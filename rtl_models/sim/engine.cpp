@@ -64,7 +64,7 @@ void Engine::tick(Component& component) {
   ++ticks_;
   const Cycle next = component.tick(now_);
   WARPLINE_EXPECT(next > now_, "a component asks for a later tick");
-  component.wake(next);
+  if (next != kNever) component.wake(next);
 }
 
 /// Ticks one cluster up to and without cycle `end`.

@@ -13,7 +13,7 @@ TargetPorts::TargetPorts(Component& owner, const std::string& from, const std::s
   }
 }
 
-void TargetPorts::send_answers(Cycle now) {
+void TargetPorts::send_queued_answers(Cycle now) {
   replies_.for_each_asked([&](unsigned port) {
     Out<ResponseMessage>& out = *outs_[port];
     if (!out.ready(now)) return;

@@ -51,7 +51,9 @@ class TargetPorts {
     ++unsent_;
   }
   /// Sends queued answers, one per port whose channel is free; the others wake the owner.
-  void send_answers(Cycle now);
+  void send_answers(Cycle now) {
+    if (unsent_ != 0) send_queued_answers(now);
+  }
   /// The turns are as at first. Pre: no request waits, and no answer.
   void restart() {
     requests_.restart();
@@ -69,6 +71,7 @@ class TargetPorts {
   void in_flight(std::vector<InFlight>& rows) const;
 
  private:
+  void send_queued_answers(Cycle now);
   std::vector<std::unique_ptr<In<RequestMessage>>> ins_;
   std::vector<std::unique_ptr<Out<ResponseMessage>>> outs_;
   Arrivals arrivals_;

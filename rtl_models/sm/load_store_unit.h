@@ -37,19 +37,16 @@ struct L1Port {
 
 /// The ports of the load/store unit.
 struct LsuPorts {
-  Out<RequestMessage>& to_l1_lg;
+  std::vector<Out<RequestMessage>*> to_l1_lg;  ///< one at least
   Out<RequestMessage>& to_texture;
   Out<RequestMessage>& to_constant;
   Out<RequestMessage>* to_network = nullptr;  ///< null: there is no network between SMs
-  std::deque<L1Port>* more_l1 = nullptr;      ///< null, or none: there is one port to L1
   /// The port to L1 of a line.
   [[nodiscard]] Out<RequestMessage>& to_l1_of(VirtualAddress line) const {
-    if (more_l1 == nullptr || more_l1->empty()) return to_l1_lg;
-    const unsigned port = l1_port_of(line, static_cast<unsigned>(more_l1->size()) + 1);
-    return port == 0 ? to_l1_lg : (*more_l1)[port - 1].to_l1_lg;
+    return *to_l1_lg[l1_port_of(line, static_cast<unsigned>(to_l1_lg.size()))];
   }
   [[nodiscard]] Out<RequestMessage>& to(SmCache cache) const {
-    return cache == SmCache::l1_lg     ? to_l1_lg
+    return cache == SmCache::l1_lg     ? *to_l1_lg.front()
            : cache == SmCache::texture ? to_texture
            : cache == SmCache::network ? *to_network
                                        : to_constant;

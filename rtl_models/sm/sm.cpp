@@ -28,6 +28,13 @@ std::deque<L1Port> make_l1_ports(Component& sm, unsigned count) {
   return ports;
 }
 
+/// All of them.
+std::vector<Out<RequestMessage>*> ports_to_l1(Out<RequestMessage>& first, std::deque<L1Port>& more) {
+  std::vector<Out<RequestMessage>*> ports = {&first};
+  for (L1Port& port : more) ports.push_back(&port.to_l1_lg);
+  return ports;
+}
+
 }  // namespace
 
 Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters& parameters, SmNumber number)
@@ -35,7 +42,7 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       parameters_(parameters),
       more_l1_(make_l1_ports(*this, parameters.l1_ports)),
       core_(parameters, counters_),
-      lsu_(parameters, *this, {to_l1_lg, to_texture, to_constant, nullptr, &more_l1_}, number),
+      lsu_(parameters, *this, {ports_to_l1(to_l1_lg, more_l1_), to_texture, to_constant}, number),
       bulk_(parameters.bulk_copy, *this, to_crossbar, lsu_, number),
       fetch_(parameters, *this, to_instruction, number),
       pipes_(parameters),
@@ -46,6 +53,10 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       pace_(parameters.warp_slots),
       barrier_taken_(parameters.cta_slots) {
   lsu_.set_bulk_copies(bulk_);
+  from_caches_.push_back(&from_l1_lg);
+  for (L1Port& port : more_l1_) from_caches_.push_back(&port.from_l1_lg);
+  from_caches_.push_back(&from_texture);
+  from_caches_.push_back(&from_constant);
 }
 
 void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
@@ -797,11 +808,8 @@ void Sm::in_flight(std::vector<InFlight>& rows) const {
 Cycle Sm::tick(Cycle now) {
   edge_ = domain().edge_at_or_after(now);
   scheduler_.advance(edge_);
-  if (from_l1_lg.ready(now)) take_response(now, from_l1_lg);
-  for (L1Port& port : more_l1_)
-    if (port.from_l1_lg.ready(now)) take_response(now, port.from_l1_lg);
-  if (from_texture.ready(now)) take_response(now, from_texture);
-  if (from_constant.ready(now)) take_response(now, from_constant);
+  for (In<ResponseMessage>* port : from_caches_)
+    if (port->ready(now)) take_response(now, *port);
   if (constant_invalidations_ != 0 && lsu_.invalidate_constants(now)) --constant_invalidations_;
   if (from_instruction.ready(now)) take_instructions(now);
   if (!bulk_.idle()) advance_bulk_copies(now);

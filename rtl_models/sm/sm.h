@@ -233,6 +233,8 @@ class Sm final : public Component, public LooseTarget {
 
   SmParameters parameters_;
   std::deque<L1Port> more_l1_;
+  std::vector<In<ResponseMessage>*>
+      from_caches_;  ///< answers to the load/store unit, but those by the network
   SmCounters counters_;
   SmCore core_;
   LoadStoreUnit lsu_;

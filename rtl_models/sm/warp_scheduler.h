@@ -19,8 +19,8 @@ class WarpScheduler {
  public:
   /// `pipes`: those that a warp's next instruction may have to wait for; null: none has to.
   WarpScheduler(unsigned slots, unsigned partitions, ArithmeticPipes* pipes = nullptr)
-      : pipes_(pipes), scheduled_(slots, kNever), members_(partitions, 0), turn_(partitions, 0) {
-    for (unsigned s = 0; s < slots; ++s) members_[s % partitions] |= std::uint64_t{1} << s;
+      : pipes_(pipes), scheduled_(slots, kNever), turn_(partitions, 0), partitions_(partitions) {
+    for (unsigned s = 0; s < kSlots; s += partitions) first_members_ |= std::uint64_t{1} << s;
   }
   /// Nobody can issue; time is `edge`.
   void reset(std::uint64_t edge) {
@@ -54,8 +54,10 @@ class WarpScheduler {
   [[nodiscard]] bool any(bool room) {
     const std::uint64_t ready = room ? ready_.ready() : ready_.ready() & ~needs_room_;
     if (ready == 0 || pipes_ == nullptr) return ready != 0;
-    for (unsigned p = 0; p < members_.size(); ++p)
-      if (pipes_->free_of(p, ready & members_[p], edge_ + 1) != 0) return true;
+    for (unsigned p = 0; p < partitions_; ++p)
+      if (const std::uint64_t mine = ready & members(p);
+          mine != 0 && pipes_->free_of(p, mine, edge_ + 1) != 0)
+        return true;
     return false;
   }
   /// Calls issue(slot) for the warp that issues now in each partition that has one; it is scheduled no more.
@@ -63,16 +65,17 @@ class WarpScheduler {
   template <class Room, class Issue>
   void issue(Room&& room, Issue&& issue) {
     if (ready_.ready() == 0) return;
-    const auto partitions = static_cast<unsigned>(members_.size());
     const unsigned first = first_;
-    for (unsigned n = 0; n < partitions; ++n) {
-      const unsigned p = (first + n) % partitions;
-      std::uint64_t mine = ready_.ready() & members_[p];
+    for (unsigned n = 0; n < partitions_; ++n) {
+      unsigned p = first + n;
+      if (p >= partitions_) p -= partitions_;
+      std::uint64_t mine = ready_.ready() & members(p);
+      if (mine == 0) continue;
       if (pipes_ != nullptr) mine = pipes_->free_of(p, mine, edge_);
       if (mine != 0 && !room()) mine &= ~needs_room_;
       if (mine == 0) continue;
       const unsigned slot = take(p, mine);
-      if ((needs_room_ >> slot & 1U) != 0) first_ = (p + 1) % partitions;
+      if ((needs_room_ >> slot & 1U) != 0) first_ = p + 1 == partitions_ ? 0 : p + 1;
       issue(slot);
     }
   }
@@ -80,8 +83,8 @@ class WarpScheduler {
   [[nodiscard]] std::uint64_t next_edge() const {
     std::uint64_t best = ready_.next_edge();
     if (pipes_ == nullptr || ready_.ready() == 0) return best;
-    for (unsigned p = 0; p < members_.size(); ++p)
-      best = std::min(best, pipes_->next_edge(p, ready_.ready() & members_[p], edge_));
+    for (unsigned p = 0; p < partitions_; ++p)
+      best = std::min(best, pipes_->next_edge(p, ready_.ready() & members(p), edge_));
     return best;
   }
   /// From which edge on the warp that issues could have, but for others and its pipe.
@@ -100,6 +103,8 @@ class WarpScheduler {
 
  private:
   static constexpr unsigned kSlots = 64;
+  /// The slots of partition `p`.
+  [[nodiscard]] std::uint64_t members(unsigned p) const { return first_members_ << p; }
   /// The one of `mine` whose turn it is in the partition; it is scheduled no more.
   unsigned take(unsigned p, std::uint64_t mine) {
     const std::uint64_t later = mine & ~((std::uint64_t{1} << turn_[p]) - 1);
@@ -116,8 +121,9 @@ class WarpScheduler {
   ReadyWarps ready_;
   std::vector<std::uint64_t> scheduled_;  ///< by slot: the edge for which it stands in ready_
   std::uint64_t needs_room_ = 0;          ///< slots
-  std::vector<std::uint64_t> members_;    ///< slots of each partition
   std::vector<unsigned> turn_;            ///< slot after the last that issued, per partition
+  unsigned partitions_;
+  std::uint64_t first_members_ = 0;  ///< slots of the first partition
   std::uint64_t edge_ = 0;
   unsigned first_ = 0;  ///< the partition that comes first where there is room
 };
