@@ -120,6 +120,7 @@ bool L2Slice::follow(Request& r, const L2Outcome& out) {
 }
 
 void L2Slice::handle_response(Request& r) {
+  refused_ = nullptr;
   posted_.performed(r);
   if (r.maker != this) {
     // Of an atomic that ends in a posted write, the write leaves a round trip after the atomic: a flush that
@@ -282,6 +283,7 @@ Cycle L2Slice::perform_outgoing(Cycle sent) {
 void L2Slice::perform(Request& r, Cycle& at) {
   r.settled = false;
   loose_ = true;
+  refused_ = nullptr;
   while (!accept_new(r)) at = std::max(at, engine().wait_below());
   Cycle sent = at;
   settle_answers(sent);
@@ -299,12 +301,32 @@ void L2Slice::perform(Request& r, Cycle& at) {
   at = wait_until_settled(r, at, engine());
 }
 
+/// Looks the next request up, unless it was refused and nothing has changed since. Returns whether it was
+/// taken.
+bool L2Slice::look_up_next(Cycle now) {
+  const bool new_one = from_crossbar.ready(now);
+  const bool again = !again_.empty() && !(mutated(L2Mutation::waiting_request_overtaken) && new_one);
+  if (!again && (!new_one || merges())) return false;
+  Request* r = again ? again_.front() : from_crossbar.front().request;
+  if (r == refused_) return false;
+  if (again) again_.pop();
+  if (!(again ? accept(*r) : accept_new(*r))) {
+    if (again) again_.push_front(r);
+    refused_ = r;
+    return false;
+  }
+  refused_ = nullptr;
+  if (!again) from_crossbar.pop(now);
+  return true;
+}
+
 Cycle L2Slice::tick(Cycle now) {
   bool moved = false;
   if (answers_late_) {
     loose_ = false;
     edge_ = domain().edge_at_or_after(now);
     moved = release_late(now);
+    if (moved) refused_ = nullptr;
   }
   bool waiting = false, fill_waits = false;
   for (In<ResponseMessage>& port : from_dram) {
@@ -323,19 +345,8 @@ Cycle L2Slice::tick(Cycle now) {
     moved = true;
   }
   fill_patience_.note(fill_waits || (served_.size() >= kFillLimit && from_pcie.ready(now)));
-  if (!fill_patience_.exhausted() && served_.size() < kServedLimit && out_count_ < kOutgoingLimit) {
-    if (!again_.empty() && !(mutated(L2Mutation::waiting_request_overtaken) && from_crossbar.ready(now))) {
-      Request* r = again_.pop();
-      if (accept(*r)) {
-        moved = true;
-      } else {
-        again_.push_front(r);
-      }
-    } else if (from_crossbar.ready(now) && !merges() && accept_new(*from_crossbar.front().request)) {
-      from_crossbar.pop(now);
-      moved = true;
-    }
-  }
+  if (!fill_patience_.exhausted() && served_.size() < kServedLimit && out_count_ < kOutgoingLimit)
+    moved = look_up_next(now) || moved;
   if (!served_.empty() && to_crossbar.ready(now)) {
     to_crossbar.send(now, {served_.pop()});
     fill_patience_.sent();
@@ -345,8 +356,8 @@ Cycle L2Slice::tick(Cycle now) {
     for (std::size_t i = 0; i < dram_out_.size(); ++i) moved = send(dram_out_[i], to_dram[i], now) || moved;
     moved = send(pcie_out_, to_pcie, now) || moved;
   }
-  waiting = waiting || !served_.empty() || out_count_ != 0 || !again_.empty() || from_crossbar.ready(now) ||
-            from_pcie.ready(now);
+  waiting = waiting || !served_.empty() || out_count_ != 0 || from_pcie.ready(now) ||
+            (refused_ == nullptr && (!again_.empty() || from_crossbar.ready(now)));
   const Cycle next = moved && waiting ? domain().after(now, 1) : kNever;
   return answers_late_ ? std::min(next, next_due()) : next;
 }

@@ -90,6 +90,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   void write_back(const WriteBack& w) override;
   [[nodiscard]] bool accept(Request& r);
   [[nodiscard]] bool accept_new(Request& r);
+  [[nodiscard]] bool look_up_next(Cycle now);
   [[nodiscard]] bool follow(Request& r, const L2Outcome& out);
   void maintain(Request& r);
   void flush(const Request& r, PhysicalAddress line);
@@ -178,7 +179,10 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   FillPatience fill_patience_;
   RequestQueue served_;
   PostedWrites posted_;
-  RequestList again_;           ///< to be looked up again, before any new request (R5)
+  RequestList again_;  ///< to be looked up again, before any new request (R5)
+  /// The request that found no miss register when it was looked up last: it finds none until something comes
+  /// back, from below or from the other partition. Null: there is none.
+  const Request* refused_ = nullptr;
   WriteTracker sysmem_writes_;  ///< our write-backs and flushes that the link has not answered
   WrittenDestinations written_;
   bool posted_atomics_ = false;
