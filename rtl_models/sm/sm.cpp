@@ -814,7 +814,7 @@ Cycle Sm::tick(Cycle now) {
   if (from_instruction.ready(now)) take_instructions(now);
   if (!bulk_.idle()) advance_bulk_copies(now);
   lsu_.advance(now, events_);
-  handle_events(now);
+  if (!events_.empty()) handle_events(now);
   for (std::uint64_t m = core_.flushing(); m != 0; m &= m - 1)
     advance_flush(now, static_cast<unsigned>(__builtin_ctzll(m)));
   if (from_distributor.ready(now)) take_launch(now);
