@@ -325,8 +325,7 @@ Cycle L2Slice::tick(Cycle now) {
   if (answers_late_) {
     loose_ = false;
     edge_ = domain().edge_at_or_after(now);
-    const bool any_late = !atomics_.empty() || !far_reads_.empty() || !far_writes_.empty();
-    moved = any_late && release_late(now);
+    moved = any_late() && release_late(now);
     if (moved) refused_ = nullptr;
   }
   bool waiting = false, fill_waits = false;

@@ -55,7 +55,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
     if (!a.saves()) forget_times();
   }
   [[nodiscard]] bool busy() const override {
-    return late() != 0 || !served_.empty() || out_count_ != 0 || !again_.empty() ||
+    return any_late() || !served_.empty() || out_count_ != 0 || !again_.empty() ||
            core_.misses().in_use() != 0 || !sysmem_writes_.idle();
   }
   void explain(std::vector<Wait>& waits) const override;
@@ -118,8 +118,8 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   }
   void settle_answers(Cycle at);
   [[nodiscard]] Cycle next_due() const;
-  [[nodiscard]] std::size_t late() const {
-    return atomics_.size() + merging_.size() + far_reads_.size() + far_writes_.size();
+  [[nodiscard]] bool any_late() const {
+    return !atomics_.empty() || !merging_.empty() || !far_reads_.empty() || !far_writes_.empty();
   }
   void fetch(const Request& r, const L2Outcome& out);
   void queue(RequestQueue& out, Request* r) {
