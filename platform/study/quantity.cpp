@@ -152,6 +152,11 @@ double chase(BenchDevice& device, const QuantityArguments& arguments) {
   const bool waited = timed == "waited_steps";
   if (kind == "cv" || (waited && kind != "ca"))
     throw BenchError{"steps are timed of ca, cg and nc, and waited for of ca"};
+  for (const char* of_whole : {"threads", "carveout"})
+    if (arguments.numbers.count(of_whole) != 0)
+      throw BenchError{of_whole + std::string(" is of whole chases, not of steps")};
+  if (Given(arguments).word("order", "forward") != "forward")
+    throw BenchError{"steps go from one node to the next: order is forward"};
   return timed_steps(device, arguments, waited);
 }
 double chase_index(BenchDevice& device, const QuantityArguments& arguments) {

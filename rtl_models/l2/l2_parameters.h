@@ -118,9 +118,8 @@ struct WARPLINE_PUBLIC L2Parameters {
     f("replacement", geometry.replacement, kReplacementMeaning);
     f("miss_registers", miss_registers, "lines of one slice with fetches under way");
     f("merge_cycles", merge_cycles,
-      "in which a slice reads a sector, lays what is written of it over it and writes it back, and looks up "
-      "no "
-      "further request, L2 cycles; 0: a write of part of a sector takes what one of a whole sector does");
+      "in which a slice reads a sector, lays over it what is written of it, and writes it back, and takes no "
+      "new request, L2 cycles; 0: a write of part of a sector takes what one of a whole sector does");
     f("poison_discarded", poison_discarded, "bytes of discarded lines read as a pattern");
     f("partitions", partitions, "halves of L2, near to some SMs and far from the others");
     f("atomics", atomics, "the unit of a slice that performs atomics");

@@ -149,9 +149,10 @@ bool is_atomic(const Request& r) {
   return (r.command == Command::atomic || r.command == Command::reduce) &&
          aperture_of(r.line) == Aperture::vidmem && r.status == Status::ok;
 }
-/// Sectors of which it writes a part.
+/// Sectors that it writes a part of, where that has to be merged: copies of system memory have a mask of bytes.
 unsigned partial_sectors(const Request& r) {
-  if (r.command != Command::write) return 0;
+  if (r.command != Command::write || aperture_of(r.line) != Aperture::vidmem || r.status != Status::ok)
+    return 0;
   return sector_count(static_cast<SectorMask>(r.bytes.sectors() & ~r.bytes.full_sectors()));
 }
 /// What it takes of the way to the line's home, or a read of the way back, bytes.

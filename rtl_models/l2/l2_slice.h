@@ -26,7 +26,7 @@ namespace warpline {
 /// and waits for the answers (R11).
 ///
 /// An atomic is performed when it is looked up, and answered when the atomics unit is done with it. So is a
-/// write of part of a sector, while which is merged no other request is looked up. Of two
+/// write of part of a sector, while which is merged no new request is looked up. Of two
 /// partitions, what SMs of the other one ask for is answered later by the way there and back, and takes turns
 /// on it by its bytes.
 class L2Slice final : public Component, public LooseTarget, private WriteBackSink {

@@ -47,7 +47,7 @@ const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const Memo
       op.bytes_per_lane() != 4 || op.is_mmio)
     return nullptr;
   const Mapping* const mapping = map_.space->reach(VirtualAddress{written.base}, kLineBytes, hint_);
-  if (mapping == nullptr || mapping->kind != MappingKind::memory) return nullptr;
+  if (mapping == nullptr || mapping->kind != MappingKind::memory || mapping->device) return nullptr;
   out.op_ = &op;
   out.written_ = &written;
   out.global_ = written.active;

@@ -110,8 +110,12 @@ class LoadStoreUnit {
                                   std::vector<LsuEvent>& events);
   /// Results of the warp go nowhere any more: what it has here is marked, its waits end in the next cycle.
   void kill(unsigned slot);
-  /// Whose turn it is at the banks is as at first. Pre: idle.
-  void restart() { remote_last_ = bulk_had_network_ = false; }
+  /// Banks and atomics are free, and whose turn it is at them is as at first. Pre: idle.
+  void restart() {
+    remote_last_ = bulk_had_network_ = false;
+    head_.busy_until = banks_free_ = atomics_free_ = shared_atomics_free_ = 0;
+    shared_atomic_slot_ = 0;
+  }
   /// Accesses to other CTAs' shared memory go by `out`, others' to this SM's come by `in`. Pre: none is under
   /// way.
   void join_network(Out<RequestMessage>& out, const In<RequestMessage>& in, ClusterCounters& counters) {

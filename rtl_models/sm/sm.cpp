@@ -21,6 +21,11 @@ CacheMaintenance maintenance_of(const MemOp& op) {
   }
 }
 
+/// Of those that say the space; where others go is known in the load/store unit, which paces them, too.
+bool is_shared_atomic(const Instruction& i) {
+  return i.mem.space == Space::shared && i.mem.is_atomic();
+}
+
 /// Those beside the first of `count`.
 std::deque<L1Port> make_l1_ports(Component& sm, unsigned count) {
   std::deque<L1Port> ports;
@@ -118,6 +123,8 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   if (i.required != 0) at = std::max(at, dependences_[slot].free(i.required));
   if (at == kNever) return kNever;
   const std::uint64_t edge = std::max(pace_[slot].edge, domain().edge_at_or_after(at));
+  if (i.kind == InstructionKind::memory && is_shared_atomic(i))
+    return std::max(edge, pace_[slot].shared_atomic);
   if (i.kind < InstructionKind::matrix) return edge;
   if (i.kind == InstructionKind::matrix) return std::max(edge, tensor_.free_from(slot));
   if (i.kind != InstructionKind::wait_products) return edge;
@@ -244,7 +251,7 @@ void Sm::start_cta(Dim3 id, const ClusterPlace* cluster) {
     scoreboard_.clear(slot);
     dependences_[slot].clear();
     ordering_.forget(slot);
-    pace_[slot] = {edge_ + parameters_.cta_launch_latency, fetch_.no_line()};
+    pace_[slot] = {edge_ + parameters_.cta_launch_latency, fetch_.no_line(), 0};
     fetch_.forget(slot);
   }
   for (const unsigned slot : cta.slots) evaluate(slot);
@@ -441,8 +448,8 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
     for (unsigned n = lane_count(e.bulk_left); n-- > 0;) core_.finish_bulk_read(slot, e.copy_group);
   lsu_.entries().queue(index);
   scoreboard_.set(slot, i, kNever);
-  if (parameters_.shared_atomic_interval != 0 && i.mem.space == Space::shared && i.mem.is_atomic())
-    not_before(slot, edge_ + parameters_.shared_part_cycles + parameters_.shared_atomic_interval);
+  if (parameters_.shared_atomic_interval != 0 && is_shared_atomic(i))
+    pace_[slot].shared_atomic = edge_ + parameters_.shared_part_cycles + parameters_.shared_atomic_interval;
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
   if (!blocks(i.mem)) return;
   w.hold = Hold::acquire;

@@ -149,6 +149,7 @@ class Sm final : public Component, public LooseTarget {
   struct Pace {
     std::uint64_t edge = 0;                          ///< the earliest
     std::uint64_t line = InstructionFetch::kNoLine;  ///< of the code, from which it can issue
+    std::uint64_t shared_atomic = 0;                 ///< the earliest for an atomic of shared memory
   };
 
   /// A kernel that is yet to begin.

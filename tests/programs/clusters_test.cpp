@@ -160,7 +160,7 @@ TEST(Clusters, ALoadFromAnotherSmTakesWhatWasMeasured) {
     body +=
         "add.u32 %r7, %r5, 0;\nmov.u64 %d3, %clock64;\nsub.u64 %d4, %d3, %d2;\nst.global.u64 [%d1], %d4;\n"
         "END:\nbarrier.cluster.arrive;\nbarrier.cluster.wait;";
-    Bench bench(preset("h100", {"sm.fetch_instructions=false"}), kernel(body));
+    Bench bench(preset("h800", {"sm.fetch_instructions=false"}), kernel(body));
     const std::uint64_t out = bench.put(std::vector<std::uint64_t>(1));
     EXPECT_EQ(bench.launch("k", 2, 1, {out}).outcome, RunOutcome::quiescent);
     EXPECT_TRUE(bench.platform().faults().empty());

@@ -27,10 +27,14 @@ TEST_P(Devices, BytesGetThereAndBack) {
   bench.run(std::string(kPerLane) +
                 "mul.wide.u32 %d1, %r0, 4;\nadd.u64 %d1, %d1, %a1;\nld.global.u32 %r1, [%d0+256];\n"
                 "st.global.u32 [%d1], %r1;\nst.global.u32 [%d0+512], %r0;\nadd.u32 %r2, %r0, 7;\n"
-                "st.global.u8 [%d0+1024], %r2;\n",
+                "st.global.u8 [%d0+1024], %r2;\n"
+                "ld.volatile.global.u32 %r1, [%d0+256];\nst.global.u32 [%d1+128], %r1;\n"
+                "ld.global.cg.u32 %r1, [%d0+256];\nst.global.u32 [%d1+256], %r1;\n",
             {bench.buffer, out.address}, kWarpLanes);
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     EXPECT_EQ(out.word(lane), bench.buffer_word(64 + lane));
+    EXPECT_EQ(out.word(32 + lane), bench.buffer_word(64 + lane));
+    EXPECT_EQ(out.word(64 + lane), bench.buffer_word(64 + lane));
     EXPECT_EQ(bench.buffer_word(128 + lane), lane);
     EXPECT_EQ(bench.peer().buffer()[1024 + 4 * lane], lane + 7);
     EXPECT_EQ(bench.peer().buffer()[1025 + 4 * lane], static_cast<std::uint8_t>((1025 + 4 * lane) * 7));
