@@ -296,15 +296,16 @@ double stream(BenchDevice& device, const QuantityArguments& arguments) {
   const DeviceShape& shape = device.shape();
   const bool reads = kind != "write", two = kind == "triad", writes = kind != "read";
   const double arrays = (reads ? 1 : 0) + (writes ? 1 : 0) + (two ? 1 : 0);
-  // So many bytes that many rounds of blocks run; and before, as many as fill L2 with what a stream leaves
-  // there.
+  // So many bytes that many rounds of blocks run, beyond those of one round, which have the costs of a launch
+  // and of its end; and before, as many as fill L2 with what a stream leaves there.
   const std::uint64_t resident = std::uint64_t{shape.sms} * per_sm * block * 8;
   const std::uint64_t part = std::max<std::uint64_t>(resident * 12, std::uint64_t{2} << 20U);
   const std::uint64_t fill =
       writes ? static_cast<std::uint64_t>(static_cast<double>(shape.l2_bytes) * 1.25 / arrays) / 4096 * 4096
              : 0;
   std::vector<std::uint64_t> buffers;
-  for (int n = 0; n < 3; ++n) buffers.push_back(device.allocate(std::max(fill, resident) + 3 * part));
+  for (int n = 0; n < 3; ++n)
+    buffers.push_back(device.allocate(std::max(fill, resident) + 2 * (resident + part)));
   const std::uint64_t out = device.allocate(256);
   // Of memory that has not been touched before.
   const auto run = [&](std::uint64_t first, std::uint64_t bytes, unsigned threads) {
@@ -319,8 +320,8 @@ double stream(BenchDevice& device, const QuantityArguments& arguments) {
   };
   run(0, std::max(fill, resident), 512);  // which brings the code into the caches, too
   const std::uint64_t from = std::max(fill, resident);
-  const double half = run(from, part, block), whole = run(from + part, 2 * part, block);
-  return static_cast<double>(part) * arrays / (whole - half);
+  const double round = run(from, resident, block), whole = run(from + resident, resident + 2 * part, block);
+  return 2 * static_cast<double>(part) * arrays / (whole - round);
 }
 
 /// Bytes a second that all SMs read of one buffer, a block of 256 threads each with 32 loads under way. Of a

@@ -149,7 +149,8 @@ bool is_atomic(const Request& r) {
   return (r.command == Command::atomic || r.command == Command::reduce) &&
          aperture_of(r.line) == Aperture::vidmem && r.status == Status::ok;
 }
-/// Sectors that it writes a part of, where that has to be merged: copies of system memory have a mask of bytes.
+/// Sectors that it writes a part of, where that has to be merged: copies of system memory have a mask of
+/// bytes.
 unsigned partial_sectors(const Request& r) {
   if (r.command != Command::write || aperture_of(r.line) != Aperture::vidmem || r.status != Status::ok)
     return 0;
