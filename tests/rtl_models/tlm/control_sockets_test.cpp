@@ -115,7 +115,7 @@ struct Simulation {
   MemoryImage vidmem{1U << 14U}, sysmem{1U << 14U};
   EngineProcess loose{"loose", 1000, HopTransport::direct};
   Caller caller{"caller"}, texture_caller{"texture_caller"};
-  L2SliceModule l2{"l2", loose, {}, L2Parameters{1, {16, 4}, 8, true}, &vidmem, 1};
+  L2SliceModule l2{"l2", loose, {}, L2Parameters{1, {16, 4}, 8, 0, true}, &vidmem, 1};
   DramModule dram{"dram", loose, {}, {}, 1};
   PcieModule pcie{"pcie", loose, {}, {}, &sysmem, 1};
   ReadOnlyCacheModule texture{"texture", loose, {}, {}, true};
