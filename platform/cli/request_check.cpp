@@ -18,16 +18,21 @@ bool read_cycle(std::string_view text, Cycle& cycle) {
   return cycle != kNever;
 }
 
+/// Whether a transport's runs have cycles that mean something.
+bool is_timed(const std::string& transport) {
+  return transport != "lt" && transport != "functional";
+}
+
 /// Reads --window where it is given, and judges it with the options that it belongs to.
 int check_observation(RunRequest& request) {
   WatchOptions& o = request.observation;
   if (!o.wanted() && (request.window || !o.probes.empty()))
     return bad_input(std::string(request.window ? "--window" : "--probe") +
                      " bounds --wave and --timeline, and neither is given");
-  if (o.wanted() && request.transport == "lt")
-    return bad_input(
-        "--wave and --timeline show a timed run; --transport lt has no cycles that they could show",
-        "--transport fast or at");
+  if (o.wanted() && !is_timed(request.transport))
+    return bad_input("--wave and --timeline show a timed run; --transport " + request.transport +
+                         " has no cycles that they could show",
+                     "--transport fast or at");
   if (!request.window) return kDone;
   const std::vector<std::string_view> cycles = split(*request.window, ':');
   if (cycles.size() != 2 || !read_cycle(cycles[0], o.window.first) || !read_cycle(cycles[1], o.window.last))
@@ -47,8 +52,8 @@ bool is_one_of(const char* option, const std::string& word, const std::vector<st
 }
 
 bool pins_fit(const std::string& transport, const std::vector<std::string>& pins) {
-  if (transport != "lt" || pins.empty()) return true;
-  print_error("--pins opens hops of a timed run; --transport lt has no cycles that wires could show",
+  if (is_timed(transport) || pins.empty()) return true;
+  print_error("--pins opens hops of a timed run; --transport " + transport + " has no cycles that wires could show",
               "--transport fast or at");
   return false;
 }
@@ -58,10 +63,16 @@ int check_request(RunRequest& request) {
   if (!request.fast_forward.empty() && !request.pins.empty())
     return bad_input("--fast-forward crosses hops by calls, which hops opened as pins do not take",
                      "--pins without --fast-forward");
-  if (!is_one_of("--transport", request.transport, {"fast", "lt", "at"})) return kBadInput;
-  if (request.transport == "lt" && !request.fast_forward.empty())
-    return bad_input("--fast-forward leads to timed grids; --transport lt has none",
+  if (!is_one_of("--transport", request.transport, {"fast", "at", "lt", "functional"})) return kBadInput;
+  if (!is_timed(request.transport) && !request.fast_forward.empty())
+    return bad_input("--fast-forward leads to timed grids; --transport " + request.transport + " has none",
                      "--transport fast or at");
+  if (request.transport == "functional" && request.tags_only)
+    return bad_input("--transport functional computes values; a run with --tags-only has none",
+                     "--transport lt");
+  if (request.transport == "functional" && request.check_consistency)
+    return bad_input("--check-consistency watches what caches do; --transport functional goes past them",
+                     "--transport lt");
   if (!request.schedule.empty() && !is_one_of("--schedule", request.schedule, ptx::schedule_names()))
     return kBadInput;
   if (!is_one_of("--model", request.model, {"ptx75", "ptx90"})) return kBadInput;

@@ -116,11 +116,12 @@ class Run {
     options.jitter = request_.jitter;
     options.max_cycles = request_.max_cycles;
     const bool sockets = request_.transport == "at";
-    if (request_.transport != "fast" || !request_.pins.empty())
+    if (sockets || request_.transport == "lt" || !request_.pins.empty())
       options.backend = std::make_shared<SystemCBackend>(
           inputs_->config.clocks, sockets ? HopTransport::socket : HopTransport::direct, TickMode::lazy,
           request_.seed, request_.pins);
-    options.loose = request_.transport == "lt";
+    options.functional = request_.transport == "functional";
+    options.loose = options.functional || request_.transport == "lt";
     GpuPlatform platform(inputs_->config, options);
     std::optional<LaunchHost> host;
     if (inputs_->config.pcie_system.peers != 0) host.emplace(platform, request_.max_cycles);
@@ -177,7 +178,8 @@ class Run {
   RunIdentity identity() {
     RunIdentity out;
     for (const WorkloadFile& file : files_of(inputs_->plan)) out.files.push_back(described(file));
-    out.choices = {{"--transport", request_.transport == "lt" ? "lt" : "timed"},
+    const bool timed = request_.transport == "fast" || request_.transport == "at";
+    out.choices = {{"--transport", timed ? "timed" : request_.transport},
                    {"--seed", std::to_string(request_.seed)},
                    {"--schedule", request_.schedule.empty() ? "as files say" : request_.schedule},
                    {"--fast-forward", request_.fast_forward.empty() ? "none" : request_.fast_forward}};
@@ -411,8 +413,8 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
   r.gpu.add_options(command);
   command
       .add_option("--transport", r.transport,
-                  "how hops are carried: fast (timed, port to port), at (timed, TLM-2.0 sockets) or lt "
-                  "(loosely timed: no contention)")
+                  "how hops are carried: fast (timed, port to port), at (timed, TLM-2.0 sockets), lt "
+                  "(loosely timed: no contention) or functional (results alone: no caches, no time)")
       ->capture_default_str();
   command.add_option(
       "--schedule", r.schedule,

@@ -61,6 +61,9 @@ class InputReader {
       if (!after.ok()) add(after.faults());
       if (after.ok()) rest = after.value();
     }
+    if (plan.without_data && request_.transport == "functional")
+      fault("--transport", "functional computes values, and what a trace asks of memory has none",
+            "--transport lt");
     if (plan.without_data && request_.check_consistency)
       fault("--check-consistency", "traces and generators carry no data, so there are no values to judge");
     if (request_.fast_forward.empty()) return;

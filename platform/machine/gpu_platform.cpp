@@ -101,6 +101,7 @@ struct GpuPlatform::State {
   /// L1 has what the grids on a GPU leave of its storage, those that run one behind the other together.
   void share_storage(const std::vector<GridLaunch>& grids);
   void set_loose(bool loose);
+  void set_functional(bool functional);
   void build();
   void invalidate(unsigned gpu, std::uint32_t caches);  ///< bits of CacheRegisters::kInvalidate
   /// `local_window`: local memory per thread, at least the kernel's.
@@ -145,6 +146,10 @@ void GpuPlatform::State::set_loose(bool loose) {
   if (pcie != nullptr) pcie->set_loose(loose);
 }
 
+void GpuPlatform::State::set_functional(bool functional) {
+  for (unsigned i = 0; i < config.gpus; ++i) system->gpu(i).set_functional(functional);
+}
+
 void GpuPlatform::State::build() {
   if (system != nullptr) return;
   std::vector<MemoryImage*> vidmem;
@@ -163,6 +168,7 @@ void GpuPlatform::State::build() {
     pcie->run_by(*backend);
   }
   for (unsigned i = 0; i < config.gpus; ++i) backend->connect(system->gpu(i));
+  if (options.functional) set_functional(true);
   if (options.loose) set_loose(true);
 }
 
@@ -692,6 +698,12 @@ LaunchResult GpuPlatform::finish() {
 void GpuPlatform::set_loose(bool loose) {
   state_->options.loose = loose;
   if (state_->system != nullptr) state_->set_loose(loose);
+}
+
+void GpuPlatform::set_functional(bool functional) {
+  WARPLINE_EXPECT(!functional || !state_->options.tags_only, "what has no data has no functions");
+  state_->options.functional = functional;
+  if (state_->system != nullptr) state_->set_functional(functional);
 }
 
 Diagnostics GpuPlatform::save(std::ostream& out, std::string_view note) {

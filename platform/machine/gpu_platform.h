@@ -71,7 +71,8 @@ struct WARPLINE_PUBLIC RunOptions {
   /// Seed by which the hardware's freedom in time is drawn anew before every launch (see Jitter).
   /// Nothing: queues are empty but for the run's own messages.
   std::optional<std::uint64_t> jitter;
-  bool loose = false;  ///< requests are loosely timed from the start
+  bool loose = false;       ///< requests are loosely timed from the start
+  bool functional = false;  ///< see GpuPlatform::set_functional
   /// The software that uses the GPUs is this process: nothing else of it has the addresses of buffers, and
   /// allocate_shared() gives it memory that it shares with kernels.
   bool in_process = false;
@@ -223,6 +224,11 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
   /// under way.
   void set_loose(bool loose);
+  /// Whether what is loosely timed runs functionally ("functional"): warps issue many instructions at a time,
+  /// accesses of video memory go past all caches, and nothing takes time, so that counters of caches and
+  /// cycles say nothing of it. Results are those of some order in time, as always. Pre: no run is under way;
+  /// not RunOptions::tags_only.
+  void set_functional(bool functional);
   /// Resets the hardware, at any time: grids that were started end where they are, and finish() is not called
   /// for them; what is in flight comes back; then caches are empty and what they owed memory is lost, open
   /// rows are closed, devices and bridges are as at power on. Memory, what is allocated and mapped, counters

@@ -137,6 +137,16 @@ void Netlist::set_loose(bool loose) {
     }
   }
   for (const auto& hop : loose_hops_) hop->set_loose(loose);
+  loose_ = loose;
+  set_functional(past_caches_ != nullptr);
+}
+
+void Netlist::set_functional(bool functional) {
+  if (functional && past_caches_ == nullptr) past_caches_ = std::make_unique<VidmemAccess>(*vidmem_);
+  VidmemAccess* const to = functional && loose_ ? past_caches_.get() : nullptr;
+  for (const auto& hop : loose_hops_) hop->go_past(to);
+  for (const SmCluster& c : clusters_) c.sm->run_functionally(to);
+  if (!functional) past_caches_.reset();
 }
 
 void Netlist::leave_in_l2(PhysicalAddress first, std::uint64_t bytes) {

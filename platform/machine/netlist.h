@@ -97,6 +97,9 @@ class Netlist {
   }
   /// Has the SMs' requests performed loosely timed, or timed again. Pre: the hops are made; quiescent.
   void set_loose(bool loose);
+  /// Has what is loosely timed run functionally (Sm::run_functionally), or no longer. Pre: there is video
+  /// memory; quiescent.
+  void set_functional(bool functional);
   [[nodiscard]] std::vector<SmCluster>& clusters() { return clusters_; }
   [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
   /// Null: there is none (GpuConfig::sm_network).
@@ -153,6 +156,8 @@ class Netlist {
   std::vector<unsigned> channel_inputs_;
   std::unique_ptr<PcieLink> pcie_;
   std::vector<std::unique_ptr<LooseHop>> loose_hops_;  ///< of the SMs; made when first needed
+  bool loose_ = false;
+  std::unique_ptr<VidmemAccess> past_caches_;  ///< null: what is loosely timed is not functional
 };
 
 template <class F>

@@ -5,6 +5,7 @@
 #include "rtl_models/base/contract.h"
 #include "rtl_models/l2/l2_mutations.h"
 #include "rtl_models/sim/atomics.h"
+#include "rtl_models/sim/vidmem_access.h"
 
 namespace warpline {
 namespace {
@@ -152,15 +153,7 @@ void L2Core::refresh(PhysicalAddress line, std::uint32_t index, SectorMask secto
 }
 
 void L2Core::perform_in_vidmem(Request& r) {
-  if (vidmem_ == nullptr) return;
-  std::uint8_t* line = vidmem_->at(offset_in_aperture(r.line));
-  if (r.command == Command::read) {
-    copy_sectors(r.data.data(), line, r.sectors);
-  } else if (r.command == Command::write) {
-    copy_masked(line, r.data.data(), r.bytes);
-  } else {
-    perform_atomics(*r.atomics, line);
-  }
+  if (vidmem_ != nullptr) perform_on(vidmem_->at(offset_in_aperture(r.line)), r);
 }
 
 void L2Core::miss(Request& r, SectorMask missing, L2Outcome& out) {

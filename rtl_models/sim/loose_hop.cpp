@@ -26,10 +26,18 @@ Cycle LooseHop::begin(Cycle t, const RequestMessage& message) {
   // What lies behind a carrier does not say how wide its wires are: as wide as the way back.
   const In<RequestMessage>* direct = binding_.direct;
   const unsigned beats = message.beats((direct != nullptr ? direct->parameters() : in_.parameters()).width);
-  binding_.perform(message, at);
+  perform(message, at);
   due_.push({at, order_++, message.request});
   wake(std::max(at, t + 1));
   return domain().after(t, beats);
+}
+
+void LooseHop::perform(const RequestMessage& message, Cycle& at) {
+  if (vidmem_ != nullptr && VidmemAccess::takes(*message.request)) {
+    vidmem_->perform(*message.request, at);
+  } else {
+    binding_.perform(message, at);
+  }
 }
 
 Cycle LooseHop::tick(Cycle now) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rtl_models/sim/channel.h"
+#include "rtl_models/sim/vidmem_access.h"
 
 namespace warpline {
 
@@ -22,6 +23,9 @@ class LooseHop final : public Component, private Carrier<RequestMessage>, privat
 
   /// Takes the hop over, or hands it back. Pre: the ports are bound; quiescent.
   void set_loose(bool loose);
+  /// Requests that `vidmem` takes are performed by it, past what lies behind the hop; null: none are. Pre:
+  /// quiescent.
+  void go_past(VidmemAccess* vidmem) { vidmem_ = vidmem; }
 
   Cycle tick(Cycle now) override;
   [[nodiscard]] bool busy() const override { return !due_.empty(); }
@@ -36,6 +40,7 @@ class LooseHop final : public Component, private Carrier<RequestMessage>, privat
     bool operator>(const Answer& other) const { return at != other.at ? at > other.at : order > other.order; }
   };
   Cycle begin(Cycle t, const RequestMessage& message) override;
+  void perform(const RequestMessage& message, Cycle& at) override;
   void end(Cycle c) override {
     in_free_ = c;
     if (!due_.empty()) wake(c);
@@ -49,6 +54,7 @@ class LooseHop final : public Component, private Carrier<RequestMessage>, privat
   In<ResponseMessage>& in_;
   bool in_step_;
   bool loose_ = false;
+  VidmemAccess* vidmem_ = nullptr;
   Binding<RequestMessage> binding_;     ///< of the hop that it stands in for
   In<ResponseMessage>::Source source_;  ///< where the answers of that hop came from
   std::priority_queue<Answer, std::vector<Answer>, std::greater<>> due_;

@@ -37,6 +37,7 @@ struct Issue {
   const char* fault = nullptr;  ///< out: why the program ended this warp (`trap`); null: it did not
   LaneMask fault_lanes = 0;     ///< out: whose fault that is; 0: that of all that are active
   bool ends_grid = false;       ///< out: the fault ends all warps of the grid, not this one alone
+  const Instruction* at_fault = nullptr;  ///< out, of run_ahead: whose fault that is
   std::uint64_t fault_address = 0;  ///< out: the address that it is about; 0: it is about none
 };
 
@@ -62,6 +63,13 @@ class InstructionSource {
   [[nodiscard]] virtual const Instruction& next(unsigned slot) = 0;
   /// Executes it and moves on.
   virtual void execute(unsigned slot, Issue& issue) = 0;
+  /// Executes up to `most` instructions of kind `alu` one after the other, as long as that is what the warp
+  /// executes next, and returns how many; the last may have ended the warp (`issue.fault`). `issue.clock`
+  /// counts on with each; `threads` grows by the active lanes of each. A source that cannot returns 0.
+  virtual unsigned run_ahead(unsigned /*slot*/, Issue& /*issue*/, unsigned /*most*/,
+                             std::uint64_t& /*threads*/) {
+    return 0;
+  }
   /// The memory instruction has finished: for loads and atomics, `access.data` holds what lanes
   /// `access.active` got. Data is absent (`with_data` false) in a tags-only run.
   virtual void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,

@@ -77,6 +77,8 @@ Fault bus_error(const LsuEntry& e, const Request& r, unsigned exact_lane) {
 void LoadStoreUnit::start(const MemoryMap& map) {
   WARPLINE_EXPECT(idle(), "a kernel starts on an idle load/store unit");
   with_data_ = map.with_data;
+  space_ = map.space;
+  hint_ = nullptr;
   resolution_.start(map);
   builder_.start(map);
   // Each CTA's part is cleared when it begins.
@@ -204,11 +206,11 @@ void LoadStoreUnit::combine_texels(LsuEntry& e) {
     combine(e.resolved, results_of(e));
 }
 
-/// Where the line being sent goes.
-SmCache LoadStoreUnit::cache_for(const LsuEntry& e) const {
+/// Where a line of `space` goes, or what is asked of a whole cache.
+SmCache LoadStoreUnit::cache_for(const LsuEntry& e, Space space) const {
   if (e.maintenance.what != 0) return served_by(e.maintenance.cache);
-  if (head_.line.space == Space::constant) return SmCache::constant;
-  if (head_.line.space == Space::shared_cluster) return SmCache::network;
+  if (space == Space::constant) return SmCache::constant;
+  if (space == Space::shared_cluster) return SmCache::network;
   return !parameters_.unified_l1 && reader_of(e) != Reader::load ? SmCache::texture : SmCache::l1_lg;
 }
 
@@ -235,21 +237,22 @@ void LoadStoreUnit::number_further(Request& r) {
 Request* LoadStoreUnit::new_request(Cycle now, unsigned slot, unsigned token) {
   Request* r = owner_.engine().pool().allocate();
   r->maker = &owner_;
-  if (now > last_number_) {
-    last_number_ = now;
-    same_number_ = 0;
-    r->made_by(sm_, now);
-  } else {
-    number_further(*r);
-  }
+  number(now, *r);
   r->warp = static_cast<std::uint16_t>(slot);
   r->token = static_cast<std::uint16_t>(token);
   return r;
 }
 
+void LoadStoreUnit::number(Cycle now, Request& r) {
+  if (now <= last_number_) return number_further(r);
+  last_number_ = now;
+  same_number_ = 0;
+  r.made_by(sm_, now);
+}
+
 bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   LsuEntry& e = entries_[index];
-  const SmCache cache = cache_for(e);
+  const SmCache cache = cache_for(e, head_.line.space);
   const bool one_of_several = parameters_.l1_ports > 1 && cache == SmCache::l1_lg;
   Out<RequestMessage>& port = one_of_several ? ports_.to_l1_of(head_.line.line) : ports_.to(cache);
   if (cache == SmCache::network ? !may_use_network(now) : !port.ready(now)) return false;
@@ -275,7 +278,7 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   if (r->command == Command::control) {
     ++counters_.controls;
   } else {
-    count_line(cache, r->reader);
+    count_line(head_.line, cache, r->reader);
   }
   port.send(now, {r});
   return true;
@@ -284,7 +287,7 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
 /// Whether the next line may go in the cycle of the one that was sent last.
 bool LoadStoreUnit::shares_cycle(const LsuEntry& e) const {
   return (head_.line.space == Space::global || head_.line.space == Space::local) && !e.resolved.exact() &&
-         cache_for(e) == SmCache::l1_lg;
+         cache_for(e, head_.line.space) == SmCache::l1_lg;
 }
 
 /// A load of global memory takes L1's banks for as many cycles as words of it lie in one.
@@ -380,9 +383,10 @@ bool LoadStoreUnit::send_mbarriers(Cycle now, unsigned index) {
   return head_.mbarriers == 0;
 }
 
-void LoadStoreUnit::count_line(SmCache cache, Reader reader) {
-  const auto sectors = sector_count(head_.line.sectors);
-  switch (head_.line.space) {
+/// What lanes access, wherever it is.
+void LoadStoreUnit::count_lanes(const LineAccess& line) {
+  const auto sectors = sector_count(line.sectors);
+  switch (line.space) {
     case Space::global:
       ++counters_.global_requests;
       counters_.global_sectors += sectors;
@@ -398,9 +402,16 @@ void LoadStoreUnit::count_line(SmCache cache, Reader reader) {
     case Space::shared_cluster:
       ++cluster_->requests;
       cluster_->sectors += sectors;
-      return;
+      break;
     default: ++counters_.constant_requests;
   }
+}
+
+/// The same, and what is asked of a cache.
+void LoadStoreUnit::count_line(const LineAccess& line, SmCache cache, Reader reader) {
+  count_lanes(line);
+  if (cache == SmCache::network) return;
+  const auto sectors = sector_count(line.sectors);
   (cache == SmCache::l1_lg     ? counters_.l1_lg_sectors
    : cache == SmCache::texture ? counters_.texture_sectors
                                : counters_.constant_sectors) += sectors;
@@ -974,13 +985,131 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
   owner_.engine().pool().release(&r);
 }
 
+// Functional runs.
+
+bool LoadStoreUnit::perform_now(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
+  LsuEntry& e = entries_[index];
+  const MemOp& op = e.instruction->mem;
+  const bool plain = op.kind == MemKind::load || op.kind == MemKind::store || op.kind == MemKind::atomic ||
+                     op.kind == MemKind::reduction;
+  if (!plain || op.tile_passes != 0 || !with_data_ || observer_ != nullptr) return false;
+  e.access.say_contiguous(op.bytes_per_lane());
+  e.ready = now;
+  if (move_whole_line(e)) {
+    ++counters_.past_caches;
+    complete(now, index, e, events);
+    return true;
+  }
+  const auto fault = resolution_.resolve(op, e.access, e.slot, e.limits, e.resolved);
+  if (!fault && (e.resolved.exact() || e.resolved.remote().lanes() != 0)) return false;
+  if (fault) {
+    e.killed = true;
+    report_fault(now, *fault, index, events);
+    complete(now, index, e, events);
+    return true;
+  }
+  ++counters_.instructions;
+  ++counters_.past_caches;
+  counters_.atomics += op.is_atomic();
+  if (const auto shared = e.resolved.shared(); shared.lanes() != 0) {
+    ++counters_.shared_accesses;
+    shared_.perform(op, shared, e.access, e.shared_base);
+  }
+  if (!move_lanes(e)) {
+    now_.start(e.resolved);
+    while (now_.any() && perform_line(now, e, index, now_.next(), events)) {
+    }
+    now_.clear();
+  }
+  complete(now, index, e, events);
+  return true;
+}
+
+/// All lanes load consecutive bytes that fill one line of video memory. False: they do not.
+bool LoadStoreUnit::move_whole_line(LsuEntry& e) {
+  const MemOp& op = e.instruction->mem;
+  const Mapping* const whole = resolution_.resolve_whole_line(op, e.access, e.resolved);
+  if (whole == nullptr) return false;
+  const std::uint8_t* const from = vidmem_->find(whole->translate(VirtualAddress{e.access.base}), kLineBytes);
+  if (from == nullptr) return false;
+  ++counters_.instructions;
+  count_lanes({VirtualAddress{e.access.base}, kAllSectors, Space::global, e.access.active, 0, whole});
+  with_size(op.bytes_per_lane(), [&](auto bytes) {
+    for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+      __builtin_memcpy(e.access.lane_data(lane), from + std::size_t{lane} * bytes, bytes);
+  });
+  return true;
+}
+
+/// Loads and stores of video memory by global addresses, lane by lane. False: some lane's is something else,
+/// and none of these lanes has been served.
+bool LoadStoreUnit::move_lanes(LsuEntry& e) {
+  const MemOp& op = e.instruction->mem;
+  const LaneAddresses<VirtualAddress> global = e.resolved.global();
+  if (op.is_atomic() || op.sink_lanes != 0 || e.resolved.local().lanes() != 0 ||
+      e.resolved.constant().lanes() != 0)
+    return false;
+  const unsigned bytes = op.bytes_per_lane();
+  std::array<std::uint8_t*, kWarpLanes> at;
+  bool all = true;
+  global.for_each([&](unsigned lane, VirtualAddress address) {
+    const Mapping* const m = space_->reach(address, bytes, hint_);
+    at[lane] = m == nullptr || m->kind != MappingKind::memory ? nullptr
+                                                              : vidmem_->find(m->translate(address), bytes);
+    all = all && at[lane] != nullptr;
+  });
+  if (!all) return false;
+  counters_.global_requests += global.lanes() != 0;
+  const bool load = op.kind == MemKind::load;
+  with_size(bytes, [&](auto count) {
+    for_each_lane(global.lanes(), [&](unsigned lane) {
+      std::uint8_t* const data = e.access.lane_data(lane);
+      if (load)
+        __builtin_memcpy(data, at[lane], count);
+      else
+        __builtin_memcpy(at[lane], data, count);
+    });
+  });
+  return true;
+}
+
+/// Any line, by the request that would be sent. False: it is at fault.
+bool LoadStoreUnit::perform_line(Cycle now, LsuEntry& e, unsigned index, const LineAccess& line,
+                                 std::vector<LsuEvent>& events) {
+  RequestPool& pool = owner_.engine().pool();
+  Request* const r = pool.allocate();
+  r->maker = &owner_;
+  counters_.malformed_policies += !builder_.fill(*r, e.resolved, line, now_.coalescer());
+  Cycle at = now;
+  if (VidmemAccess::takes(*r)) {
+    count_lanes(line);
+    vidmem_->perform(*r, at);
+  } else {
+    number(now, *r);
+    r->warp = static_cast<std::uint16_t>(e.slot);
+    const SmCache cache = cache_for(e, line.space);
+    if (parameters_.unified_l1 && cache == SmCache::l1_lg) r->reader = reader_of(e);
+    count_line(line, cache, r->reader);
+    const bool one_of_several = parameters_.l1_ports > 1 && cache == SmCache::l1_lg;
+    (one_of_several ? ports_.to_l1_of(line.line) : ports_.to(cache)).binding().perform({r}, at);
+  }
+  const bool ok = r->status == Status::ok;
+  if (ok) {
+    scatter(*r, e.resolved, 0, results_of(e));
+  } else {
+    report_fault(now, bus_error(e, *r, 0), index, events);
+  }
+  pool.release(r);
+  return ok;
+}
+
 void LoadStoreUnit::explain(const std::string& who, std::vector<Wait>& waits) const {
   if (entries_.queued() == 0) {
     if (!idle()) waits.push_back({who, "answers to what it has sent", {}, {&owner_}});
     return;
   }
   const Out<RequestMessage>& port =
-      head_.network_wanted ? *ports_.to_network : ports_.to(cache_for(entries_[entries_.front()]));
+      head_.network_wanted ? *ports_.to_network : ports_.to(cache_for(entries_[entries_.front()], head_.line.space));
   const std::string count = std::to_string(entries_.queued()) + " instructions";
   if (head_.line_held || head_.network_wanted) {
     waits.push_back({who, port.room() + ", with " + count + " to go", {port.other_side()}});

@@ -8,6 +8,7 @@
 
 #include "rtl_models/cache/l1_port.h"
 #include "rtl_models/sim/channel.h"
+#include "rtl_models/sim/vidmem_access.h"
 #include "rtl_models/sim/cluster_address.h"
 #include "rtl_models/sm/access_lines.h"
 #include "rtl_models/sm/address_resolution.h"
@@ -94,6 +95,13 @@ class LoadStoreUnit {
   void set_bulk_copies(BulkSink& sink) { bulk_ = &sink; }
   /// For a new kernel. Pre: idle.
   void start(const MemoryMap& map);
+  /// In functional runs, what warps ask of video memory goes past the caches by `vidmem`, and perform_now()
+  /// can be called; null: the run is not functional. Pre: idle.
+  void go_past_caches(VidmemAccess* vidmem) { vidmem_ = vidmem; }
+  /// In a functional run: performs the access of an entry that is not queued whole, now. Events are appended.
+  /// False, and nothing has been done: it is to be queued. Pre: a lane takes part; none of the warp's accesses
+  /// but asynchronous copies is under way.
+  [[nodiscard]] bool perform_now(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   /// What it has to do. The SM queues entries, and frees those of `completed` and `maintained` events.
   [[nodiscard]] LsuEntries& entries() { return entries_; }
   [[nodiscard]] const LsuEntries& entries() const { return entries_; }
@@ -238,6 +246,10 @@ class LoadStoreUnit {
     Cycle due = 0;      ///< when it gives up
     LaneMask open = 0;  ///< lanes whose phase is not complete yet
   };
+  [[nodiscard]] bool move_whole_line(LsuEntry& e);
+  [[nodiscard]] bool move_lanes(LsuEntry& e);
+  [[nodiscard]] bool perform_line(Cycle now, LsuEntry& e, unsigned index, const LineAccess& line,
+                                  std::vector<LsuEvent>& events);
   void begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   void pace_atomic(Cycle now, const LsuEntry& e);
   [[nodiscard]] bool may_perform_shared(Cycle now) const {
@@ -288,7 +300,8 @@ class LoadStoreUnit {
   [[nodiscard]] bool shares_cycle(const LsuEntry& e) const;
   void take_l1_banks(Cycle now, const LsuEntry& e);
   void take_banks(Cycle now, unsigned passes, unsigned bytes);
-  void count_line(SmCache cache, Reader reader);
+  void count_line(const LineAccess& line, SmCache cache, Reader reader);
+  void count_lanes(const LineAccess& line);
   [[nodiscard]] Reader reader_of(const LsuEntry& e) const;
   /// Where what is asked of a cache goes: L1 may be the texture cache, too.
   [[nodiscard]] SmCache served_by(SmCache cache) const {
@@ -301,8 +314,9 @@ class LoadStoreUnit {
   void report_fault(Cycle now, const Fault& fault, unsigned index, std::vector<LsuEvent>& events);
   /// As last_fault(): `e` is the access.
   void keep_fault(Cycle now, const Fault& fault, const LsuEntry& e);
-  [[nodiscard]] SmCache cache_for(const LsuEntry& e) const;
+  [[nodiscard]] SmCache cache_for(const LsuEntry& e, Space space) const;
   [[nodiscard]] Request* new_request(Cycle now, unsigned slot, unsigned token);
+  void number(Cycle now, Request& r);
   void number_further(Request& r);
   [[nodiscard]] Request* new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token);
   [[nodiscard]] LaneResults results_of(LsuEntry& e) {
@@ -328,6 +342,10 @@ class LoadStoreUnit {
   SharedObserver* observer_ = nullptr;
   Head head_;
   bool with_data_ = true;
+  VidmemAccess* vidmem_ = nullptr;       ///< null: the run is not functional
+  const AddressSpace* space_ = nullptr;  ///< of the kernel
+  const Mapping* hint_ = nullptr;        ///< the mapping found last in it
+  AccessLines now_;                      ///< of the access that is performed at once
   Cycle banks_free_ = 0;    ///< of shared memory
   Cycle atomics_free_ = 0;  ///< from when on the next atomic of global memory goes
   Cycle shared_atomics_free_ =

@@ -15,6 +15,7 @@ struct LsuCounters {
   std::uint64_t fences = 0, faults = 0, malformed_policies = 0;
   std::uint64_t mbarrier_operations = 0, mbarrier_phases = 0, mbarrier_waits = 0, mbarrier_timeouts = 0;
   std::uint64_t controls = 0, dropped_controls = 0, dropped_cctl = 0, mmio_transactions = 0;
+  std::uint64_t past_caches = 0;
 
   template <class F>
   void visit(F&& f) const {
@@ -50,6 +51,8 @@ struct LsuCounters {
     f("dropped_cctl", dropped_cctl, "lanes", "of those, by CCTL and CCTLL");
     f("mmio_transactions", mmio_transactions, "requests",
       "of .mmio accesses, and of others to a BAR that is not prefetchable: one a lane");
+    f("past_caches", past_caches, "instructions",
+      "of functional runs: memory instructions that were performed as they were issued, past the caches");
     f("fences", fences, "requests", "drains and invalidations sent to the caches");
     f("faults", faults, "faults", "misaligned, unmapped and out-of-range accesses");
     f("malformed_policies", malformed_policies, "lines",

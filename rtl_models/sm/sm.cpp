@@ -110,10 +110,12 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
   const Instruction* const next = core_.next(slot);
   if (next == nullptr) return kNever;
   const Instruction& i = *next;
-  if (const std::uint64_t line = fetch_.line_of(i.pc); line != pace_[slot].line && !come_to(slot, line))
-    return kNever;
+  if (!functional_) {
+    const std::uint64_t line = fetch_.line_of(i.pc);
+    if (line != pace_[slot].line && !come_to(slot, line)) return kNever;
+  }
   scheduler_.set_needs_room(slot, SmCore::needs_room(i));
-  if (pipes_.present()) pipes_.want(slot, i.pipe);
+  if (pipes_.present()) pipes_.want(slot, functional_ ? PipeClass::none : i.pipe);
   if (!core_.may_issue(slot, i)) {
     if (i.kind == InstructionKind::memory || i.kind == InstructionKind::fence)
       ordering_.begin(slot, i.mem, edge_);
@@ -354,6 +356,28 @@ void Sm::issue(Cycle now, unsigned slot) {
   }
 }
 
+/// Functional: the warp's next instructions, a cycle each, up to one that is not performed as it issues, or
+/// until others have waited for long.
+void Sm::issue_many(Cycle now, unsigned slot) {
+  constexpr unsigned kTurn = 2048;
+  const ResidentWarp& w = core_.warp(slot);
+  unsigned count = 0;
+  while (count < kTurn) {
+    if (w.loads != 0 || w.stores != 0) break;
+    Issue issue;
+    issue.clock = edge_ + count;
+    count += core_.run_ahead(slot, issue, kTurn - count);
+    if (issue.fault != nullptr) core_.keep_program_fault(now, slot, *issue.at_fault, issue);
+    const Instruction* const next = core_.next(slot);
+    if (next == nullptr || count == kTurn) break;
+    if (next->kind != InstructionKind::memory || next->mem.releases() || !lsu_.entries().has_room()) break;
+    issue_memory(now, slot, *next);
+    ++count;
+  }
+  if (count == 0) return issue(now, slot);
+  not_before(slot, edge_ + count);
+}
+
 /// An instruction goes to its pipe, which is free.
 void Sm::issue_arithmetic(Cycle now, unsigned slot, const Instruction& i) {
   counters_.pipe_wait_cycles += pipes_.waited(slot, i.pipe, scheduler_.ready_since());
@@ -426,6 +450,7 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
     ordering_.end(slot, edge_);
   }
   w.drained = false;
+  const bool alone = w.loads == 0 && w.stores == 0;
   unsigned index = 0;
   LsuEntry& e = take_entry(now, slot, index);
   Issue issue;
@@ -446,14 +471,18 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   e.copy_group = core_.begin_access(slot, i.mem, e.access.active);
   if (e.bulk_left != 0 && is_grouped(i.mem.bulk) && mutated(SmMutation::bulk_read_told_early))
     for (unsigned n = lane_count(e.bulk_left); n-- > 0;) core_.finish_bulk_read(slot, e.copy_group);
-  lsu_.entries().queue(index);
   scoreboard_.set(slot, i, kNever);
   if (parameters_.shared_atomic_interval != 0 && is_shared_atomic(i))
     pace_[slot].shared_atomic = edge_ + parameters_.shared_part_cycles + parameters_.shared_atomic_interval;
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
-  if (!blocks(i.mem)) return;
-  w.hold = Hold::acquire;
-  ordering_.begin(slot, i.mem, edge_);
+  if (blocks(i.mem)) {
+    w.hold = Hold::acquire;
+    ordering_.begin(slot, i.mem, edge_);
+  }
+  if (functional_ && alone && lsu_.perform_now(now, index, events_))
+    handle_events(now);
+  else
+    lsu_.entries().queue(index);
 }
 
 void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
@@ -827,7 +856,10 @@ Cycle Sm::tick(Cycle now) {
   if (from_distributor.ready(now)) take_launch(now);
   scheduler_.issue([this] { return lsu_.entries().has_room(); },
                    [this, now](unsigned slot) {
-                     issue(now, slot);
+                     if (functional_)
+                       issue_many(now, slot);
+                     else
+                       issue(now, slot);
                      core_.note_exits(slot, released_);
                      wake_released();
                      evaluate(slot);

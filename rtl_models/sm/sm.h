@@ -110,6 +110,13 @@ class Sm final : public Component, public LooseTarget {
   [[nodiscard]] bool next_kernel_waits() const { return launch_waits_; }
   /// Whether each of its warps repeats itself, or waits for others. Pre: it is watched.
   [[nodiscard]] bool only_repeats() const;
+  /// From now on the run is functional: an access of video memory is performed by `vidmem`, past the caches,
+  /// when it is issued, a warp issues many instructions at a time, one a cycle, and nothing else takes time
+  /// either. Null: it is not. Pre: idle.
+  void run_functionally(VidmemAccess* vidmem) {
+    functional_ = vidmem != nullptr;
+    lsu_.go_past_caches(vidmem);
+  }
   Cycle tick(Cycle now) override;
   /// Has `observer` told of what happens to shared memory; null: nobody.
   void observe_shared(SharedObserver* observer) { lsu_.observe(observer); }
@@ -196,6 +203,7 @@ class Sm final : public Component, public LooseTarget {
   void not_before(unsigned slot, std::uint64_t edge) { pace_[slot].edge = std::max(pace_[slot].edge, edge); }
 
   void issue(Cycle now, unsigned slot);
+  void issue_many(Cycle now, unsigned slot);
   void issue_arithmetic(Cycle now, unsigned slot, const Instruction& i);
   void keep_at_barrier(unsigned slot);
   void issue_matrix(Cycle now, unsigned slot, const Instruction& i);
@@ -251,6 +259,7 @@ class Sm final : public Component, public LooseTarget {
   /// By CTA slot, the edge up to which the arrivals at its barriers keep the barrier unit.
   std::vector<std::uint64_t> barrier_taken_;
   std::uint64_t edge_ = 0;
+  bool functional_ = false;  ///< the run is
   bool ending_ = false;  ///< warps that begin end, until the next kernel starts
   Reports dones_;
   Flush flush_ = Flush::none;            ///< of what its CTAs have written

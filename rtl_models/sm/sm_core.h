@@ -144,6 +144,12 @@ class SmCore {
     ++counters_.instructions;
     counters_.thread_instructions += lane_count(issue.active);
   }
+  /// See InstructionSource::run_ahead.
+  unsigned run_ahead(unsigned slot, Issue& issue, unsigned most) {
+    const unsigned count = source_->run_ahead(slot, issue, most, counters_.thread_instructions);
+    counters_.instructions += count;
+    return count;
+  }
   /// Lanes have arrived at a barrier. Appends the warps of which it releases lanes thereby.
   void arrive(unsigned slot, const Issue& issue, std::vector<Released>& released);
   /// Lanes have arrived at the barrier of their cluster. Appends the warps of which it releases lanes

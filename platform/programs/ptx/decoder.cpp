@@ -236,6 +236,8 @@ void Decoder::decode_statement(const Statement& s) {
 Op& Decoder::emit(Op op, InstructionKind kind, unsigned latency, const MemOp* mem) {
   Instruction i;
   if (statement_ != nullptr) resolve_guard(op);
+  op.runs_ahead = kind == InstructionKind::alu && (op.flow == Flow::next || op.flow == Flow::branch ||
+                                                   op.flow == Flow::exit || op.flow == Flow::converge);
   i.kind = kind;
   i.latency = static_cast<std::uint8_t>(latency);
   if (mem != nullptr) i.mem = *mem;

@@ -65,6 +65,23 @@ void PtxSource::execute(unsigned slot, Issue& issue) {
   }
 }
 
+unsigned PtxSource::run_ahead(unsigned slot, Issue& issue, unsigned most, std::uint64_t& threads) {
+  Warp& warp = *slots_[slot].warp;
+  unsigned count = 0;
+  while (count < most && warp.state() == WarpState::runnable) {
+    const std::uint32_t pc = warp.pc();
+    if (!program_.ops[pc].runs_ahead) break;
+    warp.execute(issue, launch_.pool.data());
+    threads += static_cast<std::uint64_t>(__builtin_popcount(issue.active));
+    ++issue.clock;
+    ++count;
+    if (issue.fault == nullptr) continue;
+    issue.at_fault = &program_.instructions[pc];
+    break;
+  }
+  return count;
+}
+
 Frame PtxSource::frame(unsigned slot, LaneMask active) const {
   Frame f;
   f.file = slots_[slot].warp->file();
