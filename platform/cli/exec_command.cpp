@@ -13,7 +13,7 @@ namespace {
 struct ExecOptions {
   GpuChoice gpu;
   std::string report;
-  bool fast_forward = false;
+  bool fast_forward = false, keep_warm = false;
   std::vector<std::string> measure;
   bool exact_bounds = false;
   bool children = false;
@@ -26,11 +26,14 @@ int exec(const ExecOptions& o) {
   // What is wrong with the GPU is said here, and not in the middle of the program.
   if (const Result<GpuConfig> gpu = o.gpu.load(); !gpu.ok()) return bad_input(gpu.faults());
   if (!o.schedule.empty() && !is_one_of("--schedule", o.schedule, ptx::schedule_names())) return kBadInput;
+  if (o.keep_warm && !o.fast_forward && o.measure.empty())
+    return bad_input("--keep-warm says how grids run that are not timed, and all are",
+                     "--fast-forward or --measure KERNEL");
   OutputCheck outputs;
   outputs.add_output("--report", o.report);
   if (!outputs.faults().empty()) return bad_input(outputs.faults());
-  const cuda::ExecRequest request{o.gpu.name,     o.gpu.sets, o.report,   o.fast_forward, o.measure,
-                                  o.exact_bounds, o.children, o.schedule, o.command};
+  const cuda::ExecRequest request{o.gpu.name,     o.gpu.sets, o.report,   o.fast_forward, o.keep_warm,
+                                  o.measure,      o.exact_bounds, o.children, o.schedule, o.command};
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());
   for (const std::string& warning : plan.value().warnings) print_message("warning: " + warning + "\n");
@@ -48,11 +51,14 @@ void add_exec(CLI::App& app, int& status) {
   o.gpu.add_options(command);
   command.add_option("--report", o.report, "file for what the program did on the GPU, as JSON");
   command.add_flag("--fast-forward", o.fast_forward,
-                   "run all grids loosely timed, but for those of --measure");
+                   "run all grids functionally, with results and no time, but for those of --measure");
   command
       .add_option("--measure", o.measure,
-                  "KERNEL or KERNEL:N: time the first N grids of it, and run others loosely timed")
+                  "KERNEL or KERNEL:N: time the first N grids of it, and run others functionally")
       ->allow_extra_args(false);
+  command.add_flag("--keep-warm", o.keep_warm,
+                   "run grids that are not timed loosely timed, which takes longer, and leaves the caches as "
+                   "warm as they would be");
   command.add_flag("--exact-bounds", o.exact_bounds,
                    "an access a little out of a buffer is a fault, which GPUs let pass within their pages");
   command.add_flag("--children", o.children, "programs that it starts run on the platform, too");

@@ -67,6 +67,8 @@ int check_request(RunRequest& request) {
   if (!is_timed(request.transport) && !request.fast_forward.empty())
     return bad_input("--fast-forward leads to timed grids; --transport " + request.transport + " has none",
                      "--transport fast or at");
+  if (request.keep_warm && request.fast_forward.empty())
+    return bad_input("--keep-warm says what --fast-forward leaves in the caches, which is not given");
   if (request.transport == "functional" && request.tags_only)
     return bad_input("--transport functional computes values; a run with --tags-only has none",
                      "--transport lt");

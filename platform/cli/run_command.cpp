@@ -182,7 +182,9 @@ class Run {
     out.choices = {{"--transport", timed ? "timed" : request_.transport},
                    {"--seed", std::to_string(request_.seed)},
                    {"--schedule", request_.schedule.empty() ? "as files say" : request_.schedule},
-                   {"--fast-forward", request_.fast_forward.empty() ? "none" : request_.fast_forward}};
+                   {"--fast-forward", request_.fast_forward.empty()
+                                          ? "none"
+                                          : request_.fast_forward + (request_.keep_warm ? " --keep-warm" : "")}};
     return out;
   }
 
@@ -225,6 +227,7 @@ class Run {
     c.jitter = request_.jitter;
     if (request_.max_cycles != kNever) c.max_cycles = request_.max_cycles;
     c.fast_forward = request_.fast_forward;
+    c.keep_warm = request_.keep_warm;
     c.pins = request_.pins;
     c.tags_only = request_.tags_only;
     c.check_consistency = request_.check_consistency;
@@ -427,9 +430,12 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
       ->allow_extra_args(false);
   command
       .add_option("--fast-forward", r.fast_forward,
-                  "KERNEL or N: runs loosely timed up to the first grid of that kernel, or over the first N "
+                  "KERNEL or N: runs functionally up to the first grid of that kernel, or over the first N "
                   "grids, and measures from there on, what runs at the same time included")
       ->type_name("KERNEL|N");
+  command.add_flag("--keep-warm", r.keep_warm,
+                   "with --fast-forward, runs loosely timed up to there, which takes longer, and leaves the "
+                   "caches as warm as they would be");
   command.add_flag(
       "--strict-target", r.strict_target,
       "refuses modules that such a GPU would not load, by their .target and its compute_capability");

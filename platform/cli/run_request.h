@@ -19,6 +19,7 @@ struct RunRequest {
   std::string transport = "fast";
   std::vector<std::string> pins;  ///< patterns of hops opened as pins
   std::string fast_forward;       ///< kernel or number of grids, or empty
+  bool keep_warm = false;         ///< what it skips keeps the caches warm
   std::string schedule;           ///< of modules in PTX: ptx, assembler; or empty
   bool tags_only = false;
   bool strict_target = false;         ///< modules for later GPUs are refused, not only remarked

@@ -113,6 +113,7 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
       fmt::format("{}={}", environment::kReport,
                   request.report.empty() ? "" : fs::absolute(request.report, unknown).string()));
   if (request.fast_forward) plan.environment.push_back(fmt::format("{}=1", environment::kFastForward));
+  if (request.keep_warm) plan.environment.push_back(fmt::format("{}=1", environment::kKeepWarm));
   if (request.exact_bounds) plan.environment.push_back(fmt::format("{}=1", environment::kExactBounds));
   if (!request.schedule.empty())
     plan.environment.push_back(fmt::format("{}={}", environment::kSchedule, request.schedule));

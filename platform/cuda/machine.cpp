@@ -35,6 +35,7 @@ constexpr std::uint64_t kPage = 4096;
 RunOptions run_options(const MachineOptions& options) {
   RunOptions o;
   o.in_process = true;
+  o.functional = !options.keep_warm;
   o.page_slack = !options.exact_bounds;
   return o;
 }

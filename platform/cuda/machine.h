@@ -81,13 +81,14 @@ struct WorkRecord {
   Span time;
   Cycle cycles = 0;
   std::uint64_t bytes = 0;        ///< copied
-  bool timed = true;              ///< of a grid: it was not run loosely timed
+  bool timed = true;              ///< of a grid
   CounterTable::Changes counted;  ///< of a grid, if that was asked for
 };
 
 /// How a machine is to run a program's grids.
 struct MachineOptions {
   Measuring measuring = Measuring(false);
+  bool keep_warm = false;          ///< grids that are not timed are loosely timed, and keep the caches warm
   bool counts = false;        ///< each grid's record has what it counted
   bool exact_bounds = false;  ///< see RunOptions::page_slack
   ptx::Schedule schedule = ptx::Schedule::assembler;
@@ -361,7 +362,7 @@ class Machine {
   DeviceMemory device_memory_;      ///< likewise
   std::unique_ptr<Kernel> kernel_;  ///< the last one, whose program SMs keep until the next starts
   CounterTable table_;              ///< likewise
-  bool loose_ = false;              ///< likewise: grids run loosely timed
+  bool loose_ = false;              ///< likewise: grids are not timed
   unsigned device_in_turn_ = 0;     ///< used on the executor's thread: of the piece of work under way
   bool grid_runs_ = false;          ///< likewise: what is done meanwhile leaves the caches alone
   std::uint64_t grids_ = 0;

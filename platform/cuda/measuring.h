@@ -9,8 +9,8 @@
 
 namespace warpline::cuda {
 
-/// Which grids of a program are timed. The others run loosely timed, which is faster, and their times are
-/// estimates.
+/// Which grids of a program are timed. The others run functionally or loosely timed, which is faster, and
+/// their times are estimates.
 class Measuring {
  public:
   /// All, or (`fast_forward`) none but those that include() names.

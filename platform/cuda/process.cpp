@@ -124,6 +124,7 @@ Machine* Process::machine() {
     options.measuring = Measuring(std::getenv(environment::kFastForward) != nullptr);
     for (const std::string& text : lines_of(value_of(environment::kMeasure, "")))
       for (const Diagnostic& d : options.measuring.include(text)) say(d.text());
+    options.keep_warm = std::getenv(environment::kKeepWarm) != nullptr;
     options.exact_bounds = std::getenv(environment::kExactBounds) != nullptr;
     const std::string schedule = value_of(environment::kSchedule, "assembler");
     if (const auto known = ptx::schedule_named(schedule)) {

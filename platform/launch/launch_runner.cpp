@@ -99,7 +99,7 @@ class LaunchRunner::State::Run {
 
   RunEnd to_its_end() {
     measures_ = !state_.fast_forward.asked();
-    if (!measures_) platform_.set_loose(true);
+    if (!measures_) hurry(true);
     if (host_ != nullptr) host_->begin();
     if (host_ != nullptr || (platform_.now() != 0 && state_.before.empty())) {
       // What setting up cost, or came before on a machine that is warm, is no part of the run.
@@ -187,7 +187,7 @@ class LaunchRunner::State::Run {
         if (change.first >= now.size()) a.misfit("has other counters");
     if (!end_.before.empty() && end_.before.size() != now.size()) a.misfit("has other counters");
     before_ = now;
-    if (state_.fast_forward.asked()) platform_.set_loose(!measures_);
+    if (state_.fast_forward.asked()) hurry(!measures_);
   }
   void note_progress() {
     state_.progress.clear();
@@ -325,6 +325,11 @@ class LaunchRunner::State::Run {
     return stop.asked() && (stop.kernel.empty() ? number + 1 >= stop.launches : name == stop.kernel);
   }
 
+  /// Begins or ends what is not measured.
+  void hurry(bool on) {
+    platform_.set_functional(on && !state_.fast_forward.warm && !state_.tags_only);
+    platform_.set_loose(on);
+  }
   /// Switches to timed if one of the grids about to start together is the first to be measured.
   void start_measuring(const std::vector<GridLaunch>& grids) {
     const auto is_first = [&, number = grids_started_](const GridLaunch& g) mutable {
@@ -332,7 +337,7 @@ class LaunchRunner::State::Run {
     };
     if (measures_ || std::none_of(grids.begin(), grids.end(), is_first)) return;
     measures_ = true;
-    platform_.set_loose(false);
+    hurry(false);
     end_.fast_forwarded = grids_started_;
     end_.measured_from = platform_.now();
     end_.before = before_;

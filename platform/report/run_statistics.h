@@ -107,6 +107,7 @@ struct WARPLINE_PUBLIC RunChoices {
   std::optional<std::uint64_t> jitter;
   std::optional<Cycle> max_cycles;
   std::string fast_forward;  ///< as written
+  bool keep_warm = false;
   std::vector<std::string> pins;
   bool tags_only = false;
   bool check_consistency = false;

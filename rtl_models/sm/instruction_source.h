@@ -63,9 +63,9 @@ class InstructionSource {
   [[nodiscard]] virtual const Instruction& next(unsigned slot) = 0;
   /// Executes it and moves on.
   virtual void execute(unsigned slot, Issue& issue) = 0;
-  /// Executes up to `most` instructions of kind `alu` one after the other, as long as that is what the warp
-  /// executes next, and returns how many; the last may have ended the warp (`issue.fault`). `issue.clock`
-  /// counts on with each; `threads` grows by the active lanes of each. A source that cannot returns 0.
+  /// Executes up to `most` instructions of kind `alu` that do not read the time, one after the other, as long
+  /// as that is what the warp executes next, and returns how many; the last may have ended the warp
+  /// (`issue.fault`). `threads` grows by the active lanes of each. A source that cannot returns 0.
   virtual unsigned run_ahead(unsigned /*slot*/, Issue& /*issue*/, unsigned /*most*/,
                              std::uint64_t& /*threads*/) {
     return 0;

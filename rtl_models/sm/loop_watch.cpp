@@ -80,6 +80,23 @@ void LoopWatch::execute(unsigned slot, Issue& issue) {
   changed_ |= issue.fault != nullptr || source_->live_lanes(slot) != live;
 }
 
+/// As far as no state is to be compared or taken on the way.
+unsigned LoopWatch::run_ahead(unsigned slot, Issue& issue, unsigned most, std::uint64_t& threads) {
+  if (changed_) return source_->run_ahead(slot, issue, most, threads);
+  Track& t = tracks_[slot];
+  const bool counts = armed_ && !t.repeats && warps_[slot].quiet();
+  if (counts) {
+    if (!t.taken || t.comparisons != 0) return 0;
+    most = static_cast<unsigned>(std::min<std::uint64_t>(most, t.most_steps - t.steps - 1));
+  }
+  const LaneMask live = source_->live_lanes(slot);
+  const unsigned count = source_->run_ahead(slot, issue, most, threads);
+  if (counts) t.steps += count;
+  t.moved |= count != 0;
+  changed_ |= issue.fault != nullptr || source_->live_lanes(slot) != live;
+  return count;
+}
+
 void LoopWatch::compare(unsigned slot, std::uint32_t pc) {
   Track& t = tracks_[slot];
   const bool takes = !t.taken || ++t.steps >= t.most_steps;

@@ -365,7 +365,6 @@ void Sm::issue_many(Cycle now, unsigned slot) {
   while (count < kTurn) {
     if (w.loads != 0 || w.stores != 0) break;
     Issue issue;
-    issue.clock = edge_ + count;
     count += core_.run_ahead(slot, issue, kTurn - count);
     if (issue.fault != nullptr) core_.keep_program_fault(now, slot, *issue.at_fault, issue);
     const Instruction* const next = core_.next(slot);

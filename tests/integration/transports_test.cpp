@@ -104,8 +104,8 @@ TEST(FastForward, MeasuresFromTheNamedKernelOnWithWarmCaches) {
   const std::string input = in_source("sw/kernels/chase.toml");
   for (const char* transport : {"fast", "at"}) {
     const json whole = statistics_of(w, {input}, transport);
-    const json named = statistics_of(w, {input, "--fast-forward", "chase"}, transport);
-    EXPECT_EQ(statistics_of(w, {input, "--fast-forward", "1"}, transport), named);
+    const json named = statistics_of(w, {input, "--fast-forward", "chase", "--keep-warm"}, transport);
+    EXPECT_EQ(statistics_of(w, {input, "--fast-forward", "1", "--keep-warm"}, transport), named);
     EXPECT_EQ(named.at("fast_forwarded"), 1);
     EXPECT_TRUE(named.at("launches")[0].at("fast_forwarded"));
     // One thread's dependent loads: they take the time that they take after a timed first grid.
@@ -119,6 +119,40 @@ TEST(FastForward, MeasuresFromTheNamedKernelOnWithWarmCaches) {
     }
     EXPECT_EQ(named.at("cycles"), cycles);
     EXPECT_EQ(named.at("counters").at("l2.sector_hits").at("value"), l2_hits);
+  }
+}
+
+TEST(FastForward, LeavesTheCachesColdAndTheMemoryAsItIs) {
+  const Workspace w;
+  const std::string input = in_source("sw/kernels/chase.toml");
+  for (const char* transport : {"fast", "at"}) {
+    const json warm = statistics_of(w, {input, "--fast-forward", "chase", "--keep-warm"}, transport);
+    const json cold = statistics_of(w, {input, "--fast-forward", "chase"}, transport);
+    EXPECT_EQ(cold.at("fast_forwarded"), 1);
+    EXPECT_EQ(cold.at("checks"), warm.at("checks"));
+    EXPECT_EQ(cold.at("failed_checks"), 0);
+    const auto misses = [](const json& statistics) {
+      const json& counted = statistics.at("launches")[1].at("counters");
+      return counted.at("l2.sector_misses").at("value").get<std::uint64_t>();
+    };
+    EXPECT_GT(misses(cold), misses(warm));
+    EXPECT_GT(cold.at("launches")[1].at("cycles"), warm.at("launches")[1].at("cycles"));
+  }
+}
+
+TEST(Functional, GivesTheResultsOfTimedRunsAndCountsInstructions) {
+  const Workspace w;
+  for (const char* name : {"matmul", "histogram", "grid_sum", "pipeline", "hot_set", "attention"}) {
+    const std::string input = in_source(std::string("sw/kernels/") + name + ".toml");
+    const json timed = statistics_of(w, {input}, "fast"), functional = statistics_of(w, {input}, "functional");
+    EXPECT_EQ(functional.at("checks"), timed.at("checks")) << name;
+    EXPECT_EQ(functional.at("failed_checks"), 0) << name;
+    const auto of = [](const json& statistics, const char* counter) {
+      return statistics.at("counters").at(counter).at("value").get<std::uint64_t>();
+    };
+    EXPECT_NE(of(functional, "sm.lsu.past_caches"), 0U) << name;
+    EXPECT_EQ(of(functional, "l1_lg.sector_accesses"), 0U) << name;
+    EXPECT_EQ(of(timed, "sm.lsu.past_caches"), 0U) << name;
   }
 }
 

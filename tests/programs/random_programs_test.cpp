@@ -1,5 +1,5 @@
 // Random race-free programs on random machines, against an interpreter that knows no caches: the same memory
-// at the end, counters that reconcile, and the same time whatever the ticks; loosely timed, the same memory.
+// at the end, counters that reconcile, and the same time whatever the ticks; loosely timed and functionally, the same memory.
 //
 // WARPLINE_RANDOM_PROGRAMS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed.
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ void try_one(std::uint64_t seed, std::size_t& in_flight) {
     ASSERT_EQ(lazy.cycles, other.cycles);
     ASSERT_EQ(lazy.counters, other.counters);
   }
-  for (const Timing timing : {Timing::loose, Timing::alternating}) {
+  for (const Timing timing : {Timing::loose, Timing::alternating, Timing::functional, Timing::all_in_turn}) {
     const Outcome other = play(program, start, config, ptx, TickMode::lazy, seed, timing);
     ASSERT_TRUE(other.complaints.empty()) << testing::PrintToString(other.complaints);
     ASSERT_EQ(difference(other.contents, wanted), "");

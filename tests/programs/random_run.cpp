@@ -62,11 +62,17 @@ Outcome Play::run(Cycle pace, Timing timing) {
 }
 
 void Play::run_grids(std::size_t first, std::size_t end, Outcome& out, Timing timing) {
-  if (timing == Timing::loose) bench_.platform().set_loose(true);
+  GpuPlatform& platform = bench_.platform();
+  platform.set_functional(timing == Timing::functional);
+  platform.set_loose(timing == Timing::loose || timing == Timing::functional);
   const std::vector<std::uint8_t> blob(start_.constants.begin(), start_.constants.begin() + kSlice);
   for (std::size_t g = first; g < end; ++g) {
     const Grid& grid = program_.grids[g];
-    if (timing == Timing::alternating) bench_.platform().set_loose(g % 2 == 0);
+    if (timing == Timing::alternating) platform.set_loose(g % 2 == 0);
+    if (timing == Timing::all_in_turn) {
+      platform.set_functional(g % 3 == 1);
+      platform.set_loose(g % 3 != 0);
+    }
     const LaunchResult r = bench_.launch("g" + std::to_string(g), grid.ctas, grid.threads, at_, true, blob);
     out.cycles.push_back(r.cycles);
     if (r.outcome != RunOutcome::quiescent) {

@@ -21,7 +21,13 @@ struct Outcome {
   std::size_t in_flight = 0;  ///< requests listed at pauses
 };
 
-enum class Timing { timed, loose, alternating };
+enum class Timing {
+  timed,
+  loose,
+  alternating,  ///< grid by grid, loose and timed
+  functional,
+  all_in_turn  ///< grid by grid
+};
 
 /// A random program on a machine of its own.
 class Play {

@@ -41,8 +41,9 @@ GpuConfig machine() {
 }
 
 Ended run(const std::string& text, unsigned ctas = 1, unsigned threads = 32, TickMode mode = TickMode::lazy,
-          bool loose = false, const GpuConfig& config = machine()) {
+          bool loose = false, const GpuConfig& config = machine(), bool functional = false) {
   Bench bench(config, text, mode, 1, kLimit);
+  bench.platform().set_functional(functional);
   if (loose) bench.platform().set_loose(true);
   const std::uint64_t out = bench.put(std::vector<std::uint32_t>(64));
   const LaunchResult r = bench.launch("k", ctas, threads, {out});
@@ -117,6 +118,9 @@ TEST(Standstills, OfWarpsThatRepeatThemselvesAreFoundAndExplained) {
     EXPECT_LT(lazy.cycles, kLimit / 4);
     const bool loose = run(text, s.ctas, s.threads, TickMode::lazy, true).outcome == RunOutcome::deadlock;
     EXPECT_TRUE(loose);
+    const Ended functional = run(text, s.ctas, s.threads, TickMode::lazy, true, machine(), true);
+    EXPECT_EQ(functional.outcome, RunOutcome::deadlock);
+    EXPECT_TRUE(functional.repeats);
   }
 }
 
@@ -202,6 +206,9 @@ TEST(Standstills, AreNotSeenInProgramsThatGoOn) {
     EXPECT_EQ(e.outcome, RunOutcome::quiescent) << e.waits;
     EXPECT_GT(e.cycles, 500'000U);
     EXPECT_TRUE(e.faults.empty());
+    const Ended functional = run(kernel(p.body, 32), p.ctas, p.threads, TickMode::lazy, true, machine(), true);
+    EXPECT_EQ(functional.outcome, RunOutcome::quiescent) << functional.waits;
+    EXPECT_TRUE(functional.faults.empty());
   }
 }
 

@@ -73,7 +73,6 @@ unsigned PtxSource::run_ahead(unsigned slot, Issue& issue, unsigned most, std::u
     if (!program_.ops[pc].runs_ahead) break;
     warp.execute(issue, launch_.pool.data());
     threads += static_cast<std::uint64_t>(__builtin_popcount(issue.active));
-    ++issue.clock;
     ++count;
     if (issue.fault == nullptr) continue;
     issue.at_fault = &program_.instructions[pc];

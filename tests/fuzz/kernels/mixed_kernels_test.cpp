@@ -1,5 +1,5 @@
 // Random kernels of all that Hopper has, mixed: what they leave in memory and registers, and print, is the
-// same in every tick mode, loosely timed, whatever the hardware's freedom in time, over sockets and pins, and
+// same in every tick mode, loosely timed, functionally, whatever the hardware's freedom in time, over sockets and pins, and
 // after a checkpoint between two grids. Where time is the same, so is every counter. All machines in SystemC
 // are elaborated before the first runs. Instructions issue in the text's order for even seeds, in the
 // assembler's for odd ones; and once in the other one, which leaves the same.
@@ -91,6 +91,10 @@ class Player {
   }
   void build() { gpu_->build(); }
   void set_loose() { gpu_->set_loose(true); }
+  void set_functional() {
+    gpu_->set_functional(true);
+    gpu_->set_loose(true);
+  }
   /// Instructions issue in the other order: in the text's for odd seeds, else in the assembler's.
   void set_other_order() { other_order_ = true; }
   /// Runs the whole; `from`: goes on behind the first grid, where a checkpoint says that another one got to.
@@ -207,6 +211,9 @@ struct Scene {
     Player loosely(it, nullptr);
     loosely.set_loose();
     expect_equal(loosely.run(), wanted, false, "loosely timed");
+    Player functionally(it, nullptr);
+    functionally.set_functional();
+    expect_equal(functionally.run(), wanted, false, "functionally");
     if (!whole) return;
     const TickMode mode = it.seed % 2 == 0 ? TickMode::every_cycle : TickMode::spurious_and_shuffled;
     expect_equal(Player(it, std::make_shared<DirectBackend>(mode, it.seed)).run(), wanted, true,
