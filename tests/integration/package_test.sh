@@ -427,17 +427,12 @@ END
       grep -oE 'warpline::[a-z0-9_]+' | sort -u >"$work/in_table"
     [ -s "$work/targets" ] || fail "the package has no targets"
     diff "$work/targets" "$work/in_table" || fail "docs/embedding.md does not list the targets that are installed"
-    # Every header alone. Whose own source includes it first was compiled alone when that was, more strictly.
-    alone=()
-    for header in $(find warpline/rtl_models warpline/platform -name '*.h' | sort); do
-      printf '#include "%s"\n' "$header" >>"$work/all.cpp"
-      own=$source/${header#warpline/}
-      if [ -f "${own%.h}.cpp" ] && grep -m1 '#include' "${own%.h}.cpp" | grep -qF "\"${header#warpline/}\""; then continue; fi
-      alone+=("$header")
-    done
+    # Every header alone: where it is compiled for our libraries, others or precompiled ones stand before it.
+    find warpline/rtl_models warpline/platform -name '*.h' | sort >"$work/headers"
+    sed 's/.*/#include "&"/' "$work/headers" >"$work/all.cpp"
     # shellcheck disable=SC2016
-    printf '%s\n' "${alone[@]}" | xargs -P "$(nproc)" -I{} sh -c \
-      'echo "#include \"{}\"" | '"$compiler $flags"' -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I. -x c++ -'
+    xargs -P "$(nproc)" -I{} sh -c 'echo "#include \"{}\"" | '"$compiler $flags"' -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I. -x c++ -' \
+      <"$work/headers"
     $compiler $flags -std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I. "$work/all.cpp"
     # A header that has been renamed says how it is called now.
     echo '#include "warpline/gpu/gpu_platform.h"' >"$work/old.cpp"
