@@ -1,5 +1,8 @@
 #include "platform/study/model_device.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "platform/config/host_copy.h"
 #include "platform/launch/module_memory.h"
 #include "platform/programs/ptx/module.h"
@@ -18,12 +21,7 @@ ModelDevice::ModelDevice(const GpuConfig& config) : config_(config) {
   shape_.memory_bytes = config.vidmem_bytes;
   shape_.bus_bits = config.dram.channels * config.dram.bus_bits;
   shape_.persist_bytes = shape_.l2_bytes * config.l2.geometry.evict_last_percent / 100;
-  for (const MicrobenchText& text : microbench_texts()) {
-    auto module = ptx::parse(text.ptx, std::string(text.name) + ".ptx (built in)");
-    WARPLINE_EXPECT(module.ok(), "built-in kernels are read");
-    for (const programs::Entry& e : module.value()->entries()) by_kernel_[e.name] = module.value().get();
-    modules_.push_back(std::move(module.value()));
-  }
+  modules_.resize(microbench_texts().size());
   begin();
 }
 
@@ -31,14 +29,38 @@ ModelDevice::~ModelDevice() = default;
 
 void ModelDevice::begin() {
   platform_ = std::make_unique<GpuPlatform>(config_, RunOptions{});
-  std::uint64_t constant_used = 0;
+  constant_used_ = 0;
   for (const auto& module : modules_)
-    for (const programs::Variable& v : module->variables()) {
-      const bool constant = v.space == Space::constant;
-      const std::uint64_t at = constant ? place_constant(v, constant_used) : place_global(v, *platform_, 0);
-      module->place(v.name, at);
-      if (constant) constants_[v.name] = at;
-    }
+    if (module) place(*module);
+}
+
+void ModelDevice::place(programs::Module& module) {
+  for (const programs::Variable& v : module.variables()) {
+    const bool constant = v.space == Space::constant;
+    const std::uint64_t at = constant ? place_constant(v, constant_used_) : place_global(v, *platform_, 0);
+    module.place(v.name, at);
+    if (constant) constants_[v.name] = at;
+  }
+}
+
+programs::Module& ModelDevice::read_module(std::size_t text) {
+  const MicrobenchText& t = microbench_texts()[text];
+  auto module = ptx::parse(t.ptx, std::string(t.name) + ".ptx (built in)");
+  WARPLINE_EXPECT(module.ok(), "built-in kernels are read");
+  modules_[text] = std::move(module.value());
+  for (const programs::Entry& e : modules_[text]->entries()) by_kernel_[e.name] = modules_[text].get();
+  place(*modules_[text]);
+  return *modules_[text];
+}
+
+programs::Module& ModelDevice::module_of(const std::string& kernel) {
+  if (const auto read = by_kernel_.find(kernel); read != by_kernel_.end()) return *read->second;
+  const auto& texts = microbench_texts();
+  const auto text = std::find_if(texts.begin(), texts.end(), [&](const MicrobenchText& t) {
+    return std::string_view(t.ptx).find(".entry " + kernel + "(") != std::string_view::npos;
+  });
+  WARPLINE_EXPECT(text != texts.end(), "there is a kernel of that name");
+  return read_module(static_cast<std::size_t>(text - texts.begin()));
 }
 
 void ModelDevice::clear() {
@@ -61,6 +83,10 @@ void ModelDevice::read(std::uint64_t address, void* bytes, std::uint64_t count) 
 }
 
 void ModelDevice::write_constant(const std::string& variable, const void* bytes, std::uint64_t count) {
+  for (std::size_t n = 0; n < modules_.size() && constants_.count(variable) == 0; ++n)
+    if (!modules_[n] &&
+        std::string_view(microbench_texts()[n].ptx).find(" " + variable + "[") != std::string_view::npos)
+      read_module(n);
   platform_->write_constant(constants_.at(variable), bytes, count);
 }
 
@@ -73,10 +99,9 @@ std::uint64_t ModelDevice::texture(std::uint64_t address, std::uint64_t words) {
 }
 
 double ModelDevice::run(const KernelCall& call) {
-  const auto module = by_kernel_.find(call.kernel);
-  WARPLINE_EXPECT(module != by_kernel_.end(), "there is a kernel of that name");
-  const auto kernel = module->second->make_kernel(call.kernel, {call.ctas, 1, 1}, {call.threads, 1, 1},
-                                                  call.shared_bytes, call.parameters);
+  const auto kernel = module_of(call.kernel)
+                          .make_kernel(call.kernel, {call.ctas, 1, 1}, {call.threads, 1, 1},
+                                       call.shared_bytes, call.parameters);
   LaunchAttributes attributes;
   attributes.carveout = call.carveout;
   kernel->set_attributes(attributes);

@@ -32,12 +32,19 @@ class ModelDevice final : public BenchDevice {
 
  private:
   void begin();
+  /// Places what the module declares.
+  void place(programs::Module& module);
+  /// The module of a kernel, read when the first one is asked for: most measurements need one of many.
+  programs::Module& module_of(const std::string& kernel);
+  programs::Module& read_module(std::size_t text);
 
   GpuConfig config_;
   DeviceShape shape_;
-  std::vector<std::unique_ptr<programs::Module>> modules_;
+  std::vector<std::unique_ptr<programs::Module>>
+      modules_;  ///< of each of microbench_texts(), null if not read
   std::map<std::string, programs::Module*> by_kernel_;
   std::map<std::string, std::uint64_t> constants_;
+  std::uint64_t constant_used_ = 0;
   std::unique_ptr<GpuPlatform> platform_;
 };
 
