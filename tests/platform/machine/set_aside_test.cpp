@@ -31,7 +31,7 @@ class Tags {
   /// passing between; `sixteenths` of them are evict_last, the others evict_first. The hit rate when it has
   /// settled.
   double hit_rate(std::uint64_t first, std::uint64_t hot, unsigned sixteenths = 16) {
-    constexpr unsigned kRounds = 6, kCounted = 2;
+    constexpr unsigned kRounds = 4, kCounted = 2;
     CachePolicy policy;
     policy.mode = CachePolicy::Mode::fractional;
     policy.primary = L2Eviction::last;
