@@ -51,9 +51,9 @@ constexpr std::uint32_t given_word(unsigned n) {
   return n * 2654435761U;
 }
 
-class Writer {
+class ClusterWriter {
  public:
-  Writer(const ClusterProgram& program, const std::vector<Phase>& phases)
+  ClusterWriter(const ClusterProgram& program, const std::vector<Phase>& phases)
       : p_(program), threads_(program.threads) {
     const std::string words = std::to_string(kColumns * p_.threads);
     text_ =
@@ -371,7 +371,7 @@ ClusterProgram random_cluster_program(Random& random, const GpuConfig& config) {
     phase.threads = threads;
   }
   for (unsigned n = 0; n < kGiven; ++n) p.given.push_back(given_word(n));
-  p.text = Writer(p, phases).take();
+  p.text = ClusterWriter(p, phases).take();
   interpret(p, phases);
   return p;
 }
