@@ -32,8 +32,8 @@ int exec(const ExecOptions& o) {
   OutputCheck outputs;
   outputs.add_output("--report", o.report);
   if (!outputs.faults().empty()) return bad_input(outputs.faults());
-  const cuda::ExecRequest request{o.gpu.name,     o.gpu.sets, o.report,   o.fast_forward, o.keep_warm,
-                                  o.measure,      o.exact_bounds, o.children, o.schedule, o.command};
+  const cuda::ExecRequest request{o.gpu.name, o.gpu.sets,     o.report,   o.fast_forward, o.keep_warm,
+                                  o.measure,  o.exact_bounds, o.children, o.schedule,     o.command};
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());
   for (const std::string& warning : plan.value().warnings) print_message("warning: " + warning + "\n");

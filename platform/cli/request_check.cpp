@@ -53,8 +53,9 @@ bool is_one_of(const char* option, const std::string& word, const std::vector<st
 
 bool pins_fit(const std::string& transport, const std::vector<std::string>& pins) {
   if (is_timed(transport) || pins.empty()) return true;
-  print_error("--pins opens hops of a timed run; --transport " + transport + " has no cycles that wires could show",
-              "--transport fast or at");
+  print_error(
+      "--pins opens hops of a timed run; --transport " + transport + " has no cycles that wires could show",
+      "--transport fast or at");
   return false;
 }
 

@@ -179,12 +179,13 @@ class Run {
     RunIdentity out;
     for (const WorkloadFile& file : files_of(inputs_->plan)) out.files.push_back(described(file));
     const bool timed = request_.transport == "fast" || request_.transport == "at";
-    out.choices = {{"--transport", timed ? "timed" : request_.transport},
-                   {"--seed", std::to_string(request_.seed)},
-                   {"--schedule", request_.schedule.empty() ? "as files say" : request_.schedule},
-                   {"--fast-forward", request_.fast_forward.empty()
-                                          ? "none"
-                                          : request_.fast_forward + (request_.keep_warm ? " --keep-warm" : "")}};
+    out.choices = {
+        {"--transport", timed ? "timed" : request_.transport},
+        {"--seed", std::to_string(request_.seed)},
+        {"--schedule", request_.schedule.empty() ? "as files say" : request_.schedule},
+        {"--fast-forward", request_.fast_forward.empty()
+                               ? "none"
+                               : request_.fast_forward + (request_.keep_warm ? " --keep-warm" : "")}};
     return out;
   }
 

@@ -13,7 +13,7 @@ struct ExecRequest {
   std::vector<std::string> sets;     ///< settings, as `--set` takes them
   std::string report;                ///< a file, or empty
   bool fast_forward = false;         ///< no grid is timed, but for those of `measure`
-  bool keep_warm = false;                 ///< grids that are not timed keep the caches warm
+  bool keep_warm = false;            ///< grids that are not timed keep the caches warm
   std::vector<std::string> measure;  ///< see Measuring::include()
   bool exact_bounds = false;         ///< accesses a little out of a buffer are faults
   bool children = false;             ///< programs that it starts get the platform, too
@@ -28,7 +28,7 @@ inline constexpr const char* kSettings = "WARPLINE_SET";  ///< one per line
 inline constexpr const char* kReport = "WARPLINE_REPORT";
 inline constexpr const char* kFastForward = "WARPLINE_FAST_FORWARD";  ///< set: no grid is timed
 inline constexpr const char* kKeepWarm = "WARPLINE_KEEP_WARM";  ///< set: those that are not are loosely timed
-inline constexpr const char* kMeasure = "WARPLINE_MEASURE";           ///< which are, one per line
+inline constexpr const char* kMeasure = "WARPLINE_MEASURE";     ///< which are, one per line
 inline constexpr const char* kExactBounds = "WARPLINE_EXACT_BOUNDS";  ///< set: to the byte
 inline constexpr const char* kSchedule = "WARPLINE_SCHEDULE";         ///< ptx or assembler
 inline constexpr const char* kChildren = "WARPLINE_CHILDREN";         ///< set: preloading is inherited

@@ -88,7 +88,7 @@ struct WorkRecord {
 /// How a machine is to run a program's grids.
 struct MachineOptions {
   Measuring measuring = Measuring(false);
-  bool keep_warm = false;          ///< grids that are not timed are loosely timed, and keep the caches warm
+  bool keep_warm = false;     ///< grids that are not timed are loosely timed, and keep the caches warm
   bool counts = false;        ///< each grid's record has what it counted
   bool exact_bounds = false;  ///< see RunOptions::page_slack
   ptx::Schedule schedule = ptx::Schedule::assembler;

@@ -12,8 +12,8 @@ namespace warpline {
 struct Workload;
 
 /// Where a run's measurement starts: grids before it run functionally, and the caches are as they would be
-/// without them; or (`warm`, and of traces, which have no data) loosely timed, and leave the caches as warm as
-/// they would be. Grids that run at the same time as the first that is measured are measured, too.
+/// without them; or (`warm`, and of traces, which have no data) loosely timed, and leave the caches as warm
+/// as they would be. Grids that run at the same time as the first that is measured are measured, too.
 struct WARPLINE_PUBLIC FastForward {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   std::string kernel;            ///< the first grid of this kernel is measured; or, if empty,

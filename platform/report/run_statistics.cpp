@@ -233,12 +233,13 @@ void append_request(std::string& out, const RunStatistics& run) {
                        f.sha256);
   });
   out += fmt::format(
-      ",\n  \"options\": {{\"seed\": {}, \"jitter\": {}, \"max_cycles\": {}, \"fast_forward\": {}, \"keep_warm\": {}, \"pins\": "
+      ",\n  \"options\": {{\"seed\": {}, \"jitter\": {}, \"max_cycles\": {}, \"fast_forward\": {}, "
+      "\"keep_warm\": {}, \"pins\": "
       "{}, "
       "\"tags_only\": {}, \"check_consistency\": {}}},\n",
       json_whole(c.seed), json_whole_or_null(c.jitter), json_whole_or_null(c.max_cycles),
-      c.fast_forward.empty() ? "null" : json_string(c.fast_forward), c.keep_warm, json_list(c.pins), c.tags_only,
-      c.check_consistency);
+      c.fast_forward.empty() ? "null" : json_string(c.fast_forward), c.keep_warm, json_list(c.pins),
+      c.tags_only, c.check_consistency);
   out +=
       fmt::format("  \"configuration_sha256\": \"{}\",\n  \"configuration\": {{", run.configuration_sha256);
   const char* comma = "";

@@ -38,7 +38,7 @@ struct Issue {
   LaneMask fault_lanes = 0;     ///< out: whose fault that is; 0: that of all that are active
   bool ends_grid = false;       ///< out: the fault ends all warps of the grid, not this one alone
   const Instruction* at_fault = nullptr;  ///< out, of run_ahead: whose fault that is
-  std::uint64_t fault_address = 0;  ///< out: the address that it is about; 0: it is about none
+  std::uint64_t fault_address = 0;        ///< out: the address that it is about; 0: it is about none
 };
 
 /// Whether a warp can run.

@@ -1108,8 +1108,9 @@ void LoadStoreUnit::explain(const std::string& who, std::vector<Wait>& waits) co
     if (!idle()) waits.push_back({who, "answers to what it has sent", {}, {&owner_}});
     return;
   }
-  const Out<RequestMessage>& port =
-      head_.network_wanted ? *ports_.to_network : ports_.to(cache_for(entries_[entries_.front()], head_.line.space));
+  const Out<RequestMessage>& port = head_.network_wanted
+                                        ? *ports_.to_network
+                                        : ports_.to(cache_for(entries_[entries_.front()], head_.line.space));
   const std::string count = std::to_string(entries_.queued()) + " instructions";
   if (head_.line_held || head_.network_wanted) {
     waits.push_back({who, port.room() + ", with " + count + " to go", {port.other_side()}});

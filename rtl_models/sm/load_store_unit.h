@@ -8,8 +8,8 @@
 
 #include "rtl_models/cache/l1_port.h"
 #include "rtl_models/sim/channel.h"
-#include "rtl_models/sim/vidmem_access.h"
 #include "rtl_models/sim/cluster_address.h"
+#include "rtl_models/sim/vidmem_access.h"
 #include "rtl_models/sm/access_lines.h"
 #include "rtl_models/sm/address_resolution.h"
 #include "rtl_models/sm/answer_scatter.h"
@@ -99,8 +99,8 @@ class LoadStoreUnit {
   /// can be called; null: the run is not functional. Pre: idle.
   void go_past_caches(VidmemAccess* vidmem) { vidmem_ = vidmem; }
   /// In a functional run: performs the access of an entry that is not queued whole, now. Events are appended.
-  /// False, and nothing has been done: it is to be queued. Pre: a lane takes part; none of the warp's accesses
-  /// but asynchronous copies is under way.
+  /// False, and nothing has been done: it is to be queued. Pre: a lane takes part; none of the warp's
+  /// accesses but asynchronous copies is under way.
   [[nodiscard]] bool perform_now(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   /// What it has to do. The SM queues entries, and frees those of `completed` and `maintained` events.
   [[nodiscard]] LsuEntries& entries() { return entries_; }
@@ -346,8 +346,8 @@ class LoadStoreUnit {
   const AddressSpace* space_ = nullptr;  ///< of the kernel
   const Mapping* hint_ = nullptr;        ///< the mapping found last in it
   AccessLines now_;                      ///< of the access that is performed at once
-  Cycle banks_free_ = 0;    ///< of shared memory
-  Cycle atomics_free_ = 0;  ///< from when on the next atomic of global memory goes
+  Cycle banks_free_ = 0;                 ///< of shared memory
+  Cycle atomics_free_ = 0;               ///< from when on the next atomic of global memory goes
   Cycle shared_atomics_free_ =
       0;  ///< likewise, of shared memory, of the warp whose atomic was the last there
   std::uint64_t shared_atomic_slot_ = 0;

@@ -260,7 +260,7 @@ class Sm final : public Component, public LooseTarget {
   std::vector<std::uint64_t> barrier_taken_;
   std::uint64_t edge_ = 0;
   bool functional_ = false;  ///< the run is
-  bool ending_ = false;  ///< warps that begin end, until the next kernel starts
+  bool ending_ = false;      ///< warps that begin end, until the next kernel starts
   Reports dones_;
   Flush flush_ = Flush::none;            ///< of what its CTAs have written
   std::vector<Queued> queued_;           ///< kernels, the next one first

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run_example.sh WARPLINE SOURCE WAY: builds an example of CUDA with the toolkit that there is, and runs it. WAY: shared (runtime
-# as a library), static (linked in) or rdc (objects linked, runtime linked in). A first line such as
+# as a library), static (linked in) or rdc (objects linked, runtime linked in). It runs timed, and functionally. A first line such as
 #   // exec: --gpu h100 | nvcc: -arch=sm_90
 # says what else it needs.
 set -euo pipefail
@@ -32,8 +32,13 @@ build_and_run() {
   # Relocatable code and a shared runtime do not go together with what some ask for themselves.
   [[ " ${flags[*]} " != *" -rdc=true "* ]] || how=()
   "$nvcc" -std=c++17 "${how[@]}" "${flags[@]}" "$source" -L"$stubs" -o "$work/program"
-  (cd "$work" && timeout 300 "$warpline" exec "${options[@]}" -- ./program) | tee "$work/out"
-  [ "$(tail -n 1 "$work/out")" = PASSED ] || { echo "$(basename "$source") ($1) has not passed"; exit 1; }
+  local timing timings=("" --fast-forward)
+  # Functional grids have no times to compare.
+  [[ ${flags[*]} != *-DCOMPARES_TIMES* ]] || timings=("")
+  for timing in "${timings[@]}"; do
+    (cd "$work" && timeout 300 "$warpline" exec "${options[@]}" $timing -- ./program) | tee "$work/out"
+    [ "$(tail -n 1 "$work/out")" = PASSED ] || { echo "$(basename "$source") ($1 $timing) has not passed"; exit 1; }
+  done
 }
 
 if [ "${WARPLINE_CUDA_BUILDS-}" = all ]; then

@@ -144,7 +144,8 @@ TEST(Functional, GivesTheResultsOfTimedRunsAndCountsInstructions) {
   const Workspace w;
   for (const char* name : {"matmul", "histogram", "grid_sum", "pipeline", "hot_set", "attention"}) {
     const std::string input = in_source(std::string("sw/kernels/") + name + ".toml");
-    const json timed = statistics_of(w, {input}, "fast"), functional = statistics_of(w, {input}, "functional");
+    const json timed = statistics_of(w, {input}, "fast"),
+               functional = statistics_of(w, {input}, "functional");
     EXPECT_EQ(functional.at("checks"), timed.at("checks")) << name;
     EXPECT_EQ(functional.at("failed_checks"), 0) << name;
     const auto of = [](const json& statistics, const char* counter) {

@@ -33,7 +33,8 @@ struct Left {
 };
 
 /// `a` of 1024 words that count from 0, and `b` of as many zeros, in system memory if `far`.
-Left run(const std::string& body, bool functional, unsigned ctas = 4, unsigned threads = 64, bool far = false) {
+Left run(const std::string& body, bool functional, unsigned ctas = 4, unsigned threads = 64,
+         bool far = false) {
   Bench bench(machine(), kernel(body), TickMode::lazy, 1, 100'000'000);
   bench.platform().set_functional(functional);
   bench.platform().set_loose(functional);
@@ -42,8 +43,12 @@ Left run(const std::string& body, bool functional, unsigned ctas = 4, unsigned t
   const std::uint64_t a = bench.put(words), b = bench.put(std::vector<std::uint32_t>(words.size()),
                                                           far ? Aperture::sysmem : Aperture::vidmem);
   const LaunchResult r = bench.launch("k", ctas, threads, {a, b});
-  Left left{r.outcome, r.cycles, bench.get<std::uint32_t>(a, words.size()),
-            bench.get<std::uint32_t>(b, words.size()), bench.platform().faults(), {}};
+  Left left{r.outcome,
+            r.cycles,
+            bench.get<std::uint32_t>(a, words.size()),
+            bench.get<std::uint32_t>(b, words.size()),
+            bench.platform().faults(),
+            {}};
   Observation seen;
   bench.platform().visit(seen);
   left.counters = seen.values;
@@ -51,7 +56,8 @@ Left run(const std::string& body, bool functional, unsigned ctas = 4, unsigned t
 }
 
 const std::string kElement =
-    "mad.lo.u32 %r3, %r2, 64, %r1;\nmul.wide.u32 %d3, %r3, 4;\nadd.u64 %d4, %d1, %d3;\nadd.u64 %d5, %d2, %d3;\n";
+    "mad.lo.u32 %r3, %r2, 64, %r1;\nmul.wide.u32 %d3, %r3, 4;\nadd.u64 %d4, %d1, %d3;\nadd.u64 %d5, %d2, "
+    "%d3;\n";
 
 TEST(Functional, LeavesTheMemoryOfTimedRuns) {
   struct Program {
@@ -59,35 +65,36 @@ TEST(Functional, LeavesTheMemoryOfTimedRuns) {
     std::string body;
   };
   const Program programs[] = {
-      {"whole lines", kElement + "ld.global.u32 %r4, [%d4];\nadd.u32 %r4, %r4, 5;\nst.global.u32 [%d5], %r4;"},
+      {"whole lines",
+       kElement + "ld.global.u32 %r4, [%d4];\nadd.u32 %r4, %r4, 5;\nst.global.u32 [%d5], %r4;"},
       {"lanes apart", kElement +
                           "mul.lo.u32 %r4, %r3, 37;\nand.b32 %r4, %r4, 1023;\nmul.wide.u32 %d6, %r4, 4;\n"
                           "add.u64 %d6, %d1, %d6;\nld.global.nc.u32 %r5, [%d6];\nst.global.u32 [%d5], %r5;"},
-      {"vectors, some of the lanes", kElement +
-                                         "and.b32 %r4, %r3, 3;\nsetp.eq.u32 %p1, %r4, 0;\n"
-                                         "@%p1 ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%d4];\n"
-                                         "@%p1 st.global.v4.u32 [%d5], {%r8, %r7, %r6, %r5};"},
+      {"vectors, some of the lanes", kElement + "and.b32 %r4, %r3, 3;\nsetp.eq.u32 %p1, %r4, 0;\n"
+                                                "@%p1 ld.global.v4.u32 {%r5, %r6, %r7, %r8}, [%d4];\n"
+                                                "@%p1 st.global.v4.u32 [%d5], {%r8, %r7, %r6, %r5};"},
       {"local memory and parameters",
-       kElement +
-           "st.local.u32 [own+4], %r3;\nld.param.u32 %r5, [a+4];\nld.local.u32 %r6, [own+4];\n"
-           "add.u32 %r5, %r5, %r6;\nst.global.u32 [%d5], %r5;"},
-      {"shared memory and a barrier",
-       kElement +
-           "mov.u32 %r4, m;\nshl.b32 %r5, %r1, 2;\nadd.u32 %r6, %r4, %r5;\nst.shared.u32 [%r6], %r3;\nbar.sync "
-           "0;\nxor.b32 %r5, %r5, 252;\nadd.u32 %r6, %r4, %r5;\nld.shared.u32 %r7, [%r6];\nst.global.u32 [%d5], "
-           "%r7;"},
+       kElement + "st.local.u32 [own+4], %r3;\nld.param.u32 %r5, [a+4];\nld.local.u32 %r6, [own+4];\n"
+                  "add.u32 %r5, %r5, %r6;\nst.global.u32 [%d5], %r5;"},
+      {"shared memory and a barrier", kElement + "mov.u32 %r4, m;\nshl.b32 %r5, %r1, 2;\nadd.u32 %r6, %r4, "
+                                                 "%r5;\nst.shared.u32 [%r6], %r3;\nbar.sync "
+                                                 "0;\nxor.b32 %r5, %r5, 252;\nadd.u32 %r6, %r4, "
+                                                 "%r5;\nld.shared.u32 %r7, [%r6];\nst.global.u32 [%d5], "
+                                                 "%r7;"},
       {"generic addresses of several spaces",
        kElement +
            "mov.u64 %d6, m;\ncvta.shared.u64 %d6, %d6;\nmul.wide.u32 %d7, %r1, 4;\nadd.u64 %d6, %d6, %d7;\n"
-           "and.b32 %r4, %r1, 1;\nsetp.eq.u32 %p1, %r4, 0;\nselp.u64 %d8, %d6, %d4, %p1;\nst.u32 [%d8], %r3;\n"
+           "and.b32 %r4, %r1, 1;\nsetp.eq.u32 %p1, %r4, 0;\nselp.u64 %d8, %d6, %d4, %p1;\nst.u32 [%d8], "
+           "%r3;\n"
            "ld.u32 %r5, [%d8];\nst.global.u32 [%d5], %r5;"},
-      {"atomics and reductions",
-       kElement +
-           "and.b32 %r4, %r3, 7;\nmul.wide.u32 %d6, %r4, 4;\nadd.u64 %d6, %d2, %d6;\nred.global.add.u32 [%d6+512], "
-           "%r3;\natom.global.max.u32 %r5, [%d6+1024], %r3;\nmov.b32 %r7, 1006648320;\nred.global.add.noftz.f16x2 [%d6+2048], %r7;"},
+      {"atomics and reductions", kElement + "and.b32 %r4, %r3, 7;\nmul.wide.u32 %d6, %r4, 4;\nadd.u64 %d6, "
+                                            "%d2, %d6;\nred.global.add.u32 [%d6+512], "
+                                            "%r3;\natom.global.max.u32 %r5, [%d6+1024], %r3;\nmov.b32 %r7, "
+                                            "1006648320;\nred.global.add.noftz.f16x2 [%d6+2048], %r7;"},
       {"asynchronous copies",
        kElement +
-           "mov.u32 %r4, m;\nshl.b32 %r5, %r1, 2;\nadd.u32 %r6, %r4, %r5;\ncp.async.ca.shared.global [%r6], [%d4], "
+           "mov.u32 %r4, m;\nshl.b32 %r5, %r1, 2;\nadd.u32 %r6, %r4, %r5;\ncp.async.ca.shared.global [%r6], "
+           "[%d4], "
            "4;\ncp.async.commit_group;\nmul.lo.u32 %r8, %r3, 3;\ncp.async.wait_group 0;\nld.shared.u32 %r7, "
            "[%r6];\nadd.u32 %r7, %r7, %r8;\nst.global.u32 [%d5], %r7;"},
   };
@@ -111,7 +118,8 @@ TEST(Functional, WarpsThatWaitForOthersGoOn) {
   const std::string before = "setp.ne.u32 %p1, %r1, 0;\n";
   const std::string barrier_of_all =  // the last of 8 CTAs releases the others, 8 times
       before +
-      "mov.u32 %r5, 0;\nR: @%p1 bra S;\nmembar.gl;\natom.global.add.u32 %r3, [%d2], 1;\nadd.u32 %r6, %r5, 1;\n"
+      "mov.u32 %r5, 0;\nR: @%p1 bra S;\nmembar.gl;\natom.global.add.u32 %r3, [%d2], 1;\nadd.u32 %r6, %r5, "
+      "1;\n"
       "shl.b32 %r6, %r6, 3;\nW: ld.volatile.global.u32 %r4, [%d2];\nsetp.lt.u32 %p2, %r4, %r6;\n@%p2 bra W;\n"
       "S: bar.sync 0;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p3, %r5, 8;\n@%p3 bra R;";
   const Left all = run(barrier_of_all, true, 8);
@@ -119,7 +127,8 @@ TEST(Functional, WarpsThatWaitForOthersGoOn) {
   EXPECT_EQ(all.b[0], 64U);
   const std::string chain =  // CTA n waits for n, acquires, and releases n + 1
       before +
-      "@%p1 ret;\nL: ld.acquire.gpu.global.u32 %r3, [%d2];\nsetp.ne.u32 %p2, %r3, %r2;\n@%p2 bra L;\nadd.u32 %r4, "
+      "@%p1 ret;\nL: ld.acquire.gpu.global.u32 %r3, [%d2];\nsetp.ne.u32 %p2, %r3, %r2;\n@%p2 bra L;\nadd.u32 "
+      "%r4, "
       "%r2, 1;\nst.release.gpu.global.u32 [%d2], %r4;";
   for (const bool far : {false, true}) {
     const Left chained = run(chain, true, 12, 32, far);
@@ -128,8 +137,10 @@ TEST(Functional, WarpsThatWaitForOthersGoOn) {
   }
   // Lanes of one warp, of which one has a lock that the others want.
   const std::string lock =
-      "A: atom.global.cas.b32 %r3, [%d2], 0, 1;\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra A;\nld.volatile.global.u32 %r4, "
-      "[%d2+64];\nadd.u32 %r4, %r4, 1;\nst.volatile.global.u32 [%d2+64], %r4;\nmembar.gl;\natom.global.exch.b32 %r3, "
+      "A: atom.global.cas.b32 %r3, [%d2], 0, 1;\nsetp.ne.u32 %p1, %r3, 0;\n@%p1 bra "
+      "A;\nld.volatile.global.u32 %r4, "
+      "[%d2+64];\nadd.u32 %r4, %r4, 1;\nst.volatile.global.u32 [%d2+64], "
+      "%r4;\nmembar.gl;\natom.global.exch.b32 %r3, "
       "[%d2], 0;";
   const Left locked = run(lock, true, 4, 64);
   EXPECT_EQ(locked.outcome, RunOutcome::quiescent);
@@ -169,7 +180,8 @@ TEST(Functional, FaultsAreThoseOfTimedRuns) {
 /// Each instruction counts as a cycle of its SM, so that programs that wait for a clock go on.
 TEST(Functional, ClocksGoOn) {
   const std::string body =
-      "mov.u64 %d3, %clock64;\nadd.u64 %d4, %d3, 200000;\nL: mov.u64 %d5, %clock64;\nsetp.lt.u64 %p1, %d5, %d4;\n"
+      "mov.u64 %d3, %clock64;\nadd.u64 %d4, %d3, 200000;\nL: mov.u64 %d5, %clock64;\nsetp.lt.u64 %p1, %d5, "
+      "%d4;\n"
       "@%p1 bra L;\nsub.u64 %d5, %d5, %d3;\ncvt.u32.u64 %r3, %d5;\nst.global.u32 [%d2], %r3;";
   const Left left = run(body, true, 1, 32);
   EXPECT_EQ(left.outcome, RunOutcome::quiescent);
@@ -182,7 +194,8 @@ TEST(Functional, ClocksGoOn) {
 TEST(Functional, TimedGridsBetweenFindTheNewestBytes) {
   Bench bench(machine(), kernel(kElement + "ld.global.ca.u32 %r4, [%d5];\nmad.lo.u32 %r4, %r4, 3, %r3;\n"
                                            "st.global.u32 [%d5], %r4;"));
-  const std::uint64_t a = bench.put(std::vector<std::uint32_t>(256)), b = bench.put(std::vector<std::uint32_t>(256));
+  const std::uint64_t a = bench.put(std::vector<std::uint32_t>(256)),
+                      b = bench.put(std::vector<std::uint32_t>(256));
   std::vector<std::uint32_t> wanted(256);
   for (unsigned grid = 0; grid < 12; ++grid) {
     bench.platform().set_functional(grid % 3 != 0);

@@ -1,5 +1,6 @@
 // Random race-free programs on random machines, against an interpreter that knows no caches: the same memory
-// at the end, counters that reconcile, and the same time whatever the ticks; loosely timed and functionally, the same memory.
+// at the end, counters that reconcile, and the same time whatever the ticks; loosely timed and functionally,
+// the same memory.
 //
 // WARPLINE_RANDOM_PROGRAMS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed.
 #include <gtest/gtest.h>

@@ -206,7 +206,8 @@ TEST(Standstills, AreNotSeenInProgramsThatGoOn) {
     EXPECT_EQ(e.outcome, RunOutcome::quiescent) << e.waits;
     EXPECT_GT(e.cycles, 500'000U);
     EXPECT_TRUE(e.faults.empty());
-    const Ended functional = run(kernel(p.body, 32), p.ctas, p.threads, TickMode::lazy, true, machine(), true);
+    const Ended functional =
+        run(kernel(p.body, 32), p.ctas, p.threads, TickMode::lazy, true, machine(), true);
     EXPECT_EQ(functional.outcome, RunOutcome::quiescent) << functional.waits;
     EXPECT_TRUE(functional.faults.empty());
   }

@@ -1,8 +1,8 @@
 // Random kernels of all that Hopper has, mixed: what they leave in memory and registers, and print, is the
-// same in every tick mode, loosely timed, functionally, whatever the hardware's freedom in time, over sockets and pins, and
-// after a checkpoint between two grids. Where time is the same, so is every counter. All machines in SystemC
-// are elaborated before the first runs. Instructions issue in the text's order for even seeds, in the
-// assembler's for odd ones; and once in the other one, which leaves the same.
+// same in every tick mode, loosely timed, functionally, whatever the hardware's freedom in time, over sockets
+// and pins, and after a checkpoint between two grids. Where time is the same, so is every counter. All
+// machines in SystemC are elaborated before the first runs. Instructions issue in the text's order for even
+// seeds, in the assembler's for odd ones; and once in the other one, which leaves the same.
 //
 // WARPLINE_MIXED_KERNELS sets how many are drawn, WARPLINE_RANDOM_SEED the first one's seed. All run timed,
 // with jitter and loosely timed, those whose seed WARPLINE_MIXED_SHARE divides in all other ways, too. Of a
