@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run_example.sh WARPLINE SOURCE WAY: builds an example of CUDA with the toolkit that there is, and runs it. WAY: shared (runtime
 # as a library), static (linked in) or rdc (objects linked, runtime linked in). It runs timed, and functionally. A first line such as
-#   // exec: --gpu h100 | nvcc: -arch=sm_90
-# says what else it needs.
+#   // exec: --gpu h100 | timed | nvcc: -arch=sm_90
+# says what else it needs; `timed`: it compares times, which functional grids do not have.
 set -euo pipefail
 warpline=$1 source=$2 way=$3
 PATH=$PATH:/usr/local/cuda/bin
@@ -11,11 +11,12 @@ stubs=$(dirname "$(dirname "$(readlink -f "$nvcc")")")/lib64/stubs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-options=() flags=()
+options=() flags=() timed=no
 first=$(head -n 1 "$source")
 if [[ $first == "// exec:"* ]]; then
   first=${first#// exec:}
   read -ra options <<<"${first%%|*}"
+  [[ $first != *"| timed"* ]] || timed=yes
   [[ $first != *"nvcc:"* ]] || read -ra flags <<<"${first#*nvcc:}"
 fi
 [[ " ${options[*]-} " == *" --gpu "* ]] || options+=(--gpu a100)
@@ -33,8 +34,7 @@ build_and_run() {
   [[ " ${flags[*]} " != *" -rdc=true "* ]] || how=()
   "$nvcc" -std=c++17 "${how[@]}" "${flags[@]}" "$source" -L"$stubs" -o "$work/program"
   local timing timings=("" --fast-forward)
-  # Functional grids have no times to compare.
-  [[ ${flags[*]} != *-DCOMPARES_TIMES* ]] || timings=("")
+  [ $timed = no ] || timings=("")
   for timing in "${timings[@]}"; do
     (cd "$work" && timeout 300 "$warpline" exec "${options[@]}" $timing -- ./program) | tee "$work/out"
     [ "$(tail -n 1 "$work/out")" = PASSED ] || { echo "$(basename "$source") ($1 $timing) has not passed"; exit 1; }

@@ -1,4 +1,4 @@
-// exec: --gpu mini --set gpus=2
+// exec: --gpu mini --set gpus=2 | timed
 // Kernels of one GPU in the memory of another one.
 #include <vector>
 
