@@ -78,6 +78,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
       engine, place_.prefix + "crossbar", l2_clock, config.crossbar, crossbar_clients(), slices,
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width},
       switches(), network_places());
+  crossbar_->place_page_tables(config.vidmem_bytes);
   L2Parameters l2 = config.l2;
   l2.hash_masks = config.crossbar.hash_masks;
   l2.slice_shift = config.crossbar.slice_shift;

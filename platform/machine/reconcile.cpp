@@ -104,14 +104,21 @@ std::vector<std::string> Netlist::unreconciled() const {
     left += c.asked_read_sectors + c.asked_written_sectors + c.asked_atomic_sectors;
   }
   const CrossbarCounters& x = crossbar_->counters();
+  std::uint64_t walked = 0;
+  if (const Translation* const translation = crossbar_->translation(); translation != nullptr) {
+    const TranslationCounters& t = translation->counters();
+    ledger.same(gpu + "crossbar.translation.first_hits + second_hits + walks + merges",
+                t.first_hits + t.second_hits + t.walks + t.merges, "crossbar.network_requests",
+                x.network_requests);
+    if (translation->walks() != nullptr)
+      ledger.same(gpu + "crossbar.translation.walk_reads", t.walk_reads, "walks * walk_reads of each",
+                  t.walks * translation->levels());
+    walked = t.walk_reads;
+  }
   ledger.same(gpu + "crossbar.read_sectors_requested", x.read_sectors_requested,
-              "sectors fetched by the caches and from outside", reads_out);
-  ledger.same(gpu + "crossbar.response_sectors", x.response_sectors, "read_sectors_requested",
-              x.read_sectors_requested);
-  if (const Translation* const t = crossbar_->translation(); t != nullptr)
-    ledger.same(gpu + "crossbar.translation.first_hits + second_hits + walks",
-                t->counters().first_hits + t->counters().second_hits + t->counters().walks,
-                "crossbar.network_requests", x.network_requests);
+              "sectors fetched by the caches, from outside and by walks", reads_out + walked);
+  ledger.same(gpu + "crossbar.response_sectors + translation.walk_reads", x.response_sectors + walked,
+              "read_sectors_requested", x.read_sectors_requested);
   ledger.same(gpu + "crossbar.network_replies", x.network_replies, "network_requests", x.network_requests);
   ledger.same(gpu + "crossbar.request_sectors", x.request_sectors,
               "sectors written by the caches and from outside", writes_out);

@@ -141,6 +141,7 @@ MemorySubsystemModule::State::State(const std::string& module, const MemorySubsy
                  }}),
       from_host("from_host", registers) {
   engine.set_end_response(options.end_response);
+  crossbar.crossbar().place_page_tables(config.vidmem_bytes);
   make_caches(options.devices);
   make_memory();
   std::string all;

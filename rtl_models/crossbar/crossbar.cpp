@@ -31,6 +31,10 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
   if (parameters.has_way() && !places.empty())
     network_ = std::make_unique<CrossbarNetwork>(parameters.network, parameters.translation, places, slices,
                                                  outputs_);
+  if (network_ != nullptr && network_->walks() != nullptr) {
+    WARPLINE_EXPECT(clients < kNoWalker, "walks have a port number of their own");
+    walker_ = network_->walker();
+  }
   for (unsigned i = 0; i < clients; ++i) {
     from_client_.push_back(std::make_unique<In<RequestMessage>>(*this, indexed("from_client", i)));
     to_client_.push_back(std::make_unique<Out<ResponseMessage>>(*this, indexed("to_client", i)));
@@ -99,6 +103,7 @@ Cycle Crossbar::tick_network(Cycle now) {
       count_entry(client, network_->enter_request(edge, resting_.take(client, output), client, output));
     }
   });
+  if (walks()) next = std::min(next, advance_walks(edge));
   network_->for_each_output([this, now](unsigned output) { send_request(now, output); });
   network_->for_each_client([this, now](unsigned client) { send_reply(now, client); });
   // What has left may make room.
@@ -145,11 +150,42 @@ void Crossbar::reply_network(Cycle now, std::uint64_t edge, unsigned output) {
     if (original != nullptr) network_->pass_reply(original, client);
     return;
   }
+  if (r->route == walker_) {
+    replying_.erase(output);
+    from_l2_[output]->pop(now);
+    network_->answer_walk(edge, r->token);
+    engine().pool().release(r);
+    return;
+  }
   if (!network_->has_room_for_reply(output)) return;
   replying_.erase(output);
   from_l2_[output]->pop(now);
   if (network_->inside(r->route)) ++counters_.network_replies;
   counters_.network_waits += network_->enter_reply(edge, r, r->route, output);
+}
+
+/// Sends what walks read now, and returns when there is more to be done for them.
+Cycle Crossbar::advance_walks(std::uint64_t edge) {
+  PageWalks& walks = *network_->walks();
+  walks.advance(edge, [&](const PageWalks::Read& read) {
+    Request* r = make_read(read.page, read.level, read.on_behalf);
+    r->token = static_cast<std::uint16_t>(read.walker);
+    network_->pass_request(r, walker_, core_.slice_of(r->line));
+  });
+  return walks.next() == ~std::uint64_t{0} ? kNever : domain().cycle_of(walks.next());
+}
+
+Request* Crossbar::make_read(std::uint64_t page, unsigned level, const RequestHead& on_behalf) {
+  const PhysicalAddress entry = network_->translation()->read_entry(page, level);
+  Request* r = engine().pool().allocate();
+  r->maker = network_.get();
+  r->id = on_behalf.id;
+  r->gpu = on_behalf.gpu;
+  r->sm = on_behalf.sm;
+  r->warp = on_behalf.warp;
+  r->line = line_of(entry);
+  r->sectors = static_cast<SectorMask>(1U << offset_in_line(entry) / kSectorBytes);
+  return r;
 }
 
 void Crossbar::send_request(Cycle now, unsigned output) {
@@ -158,7 +194,7 @@ void Crossbar::send_request(Cycle now, unsigned output) {
   const CrossbarNetwork::Entry e = network_->take_request(output);
   counters_.conflicts += network_->waiting_at_output(output);
   e.request->route = e.client;
-  count_request(*e.request);
+  e.client == walker_ ? count_walk(*e.request) : count_request(*e.request);
   out.send(now, {e.request});
   if (network_->waiting_at_output(output) != 0) static_cast<void>(out.ready(now));
 }
@@ -228,6 +264,12 @@ void Crossbar::count_request(const Request& r) {
     case Command::control: break;
   }
   ++counters_.request_messages;
+}
+
+/// A read of a walk goes to a slice.
+void Crossbar::count_walk(const Request& r) {
+  counters_.beats += RequestMessage{const_cast<Request*>(&r)}.beats(widths_.request);
+  counters_.read_sectors_requested += sector_count(r.sectors);
 }
 
 /// A message goes to a client.
@@ -311,11 +353,31 @@ void Crossbar::perform(Request& r, Cycle& at) {
 void Crossbar::perform_from(unsigned client, Request& r, Cycle& at) {
   if (r.command != Command::maintain && network_->inside(client)) {
     ++counters_.network_requests;
-    at = domain().after(at,
-                        network_->distance(client, core_.output_of(r.line)) + network_->translate(client, r));
+    unsigned cycles = 0;
+    if (!walks()) {
+      cycles = network_->translate(client, r);
+    } else if (network_->translate_loosely(client, r, cycles)) {
+      at = domain().after(at, std::exchange(cycles, 0));
+      perform_walk(r, at);
+    }
+    at = domain().after(at, network_->distance(client, core_.output_of(r.line)) + cycles);
     ++counters_.network_replies;
   }
   perform(r, at);
+}
+
+/// What the walk for the page of `r` reads.
+void Crossbar::perform_walk(const Request& r, Cycle& at) {
+  const Translation& translation = *network_->translation();
+  const std::uint64_t page = translation.page_of(r);
+  for (unsigned level = translation.levels(); level-- > 0;) {
+    Request* read = make_read(page, level, r);
+    const unsigned slice = core_.slice_of(read->line);
+    read->route = static_cast<std::uint16_t>(walker_);
+    count_walk(*read);
+    at = perform_through(*to_l2_[slice], *from_l2_[slice], *read, at);
+    engine().pool().release(read);
+  }
 }
 
 void Crossbar::visit_gauges(GaugeVisitor& visitor) const {
@@ -327,8 +389,14 @@ void Crossbar::visit_gauges(GaugeVisitor& visitor) const {
     network_->for_each_client([&](unsigned client) { up += network_->waiting_for_client(client); });
     visitor.gauge("requests_waiting", down, kUnlimitedGauge, "requests to be sent to slices");
     visitor.gauge("responses_waiting", up, kUnlimitedGauge, "responses to be sent to clients");
-    visitor.gauge("network", network_->held() - down - up, kUnlimitedGauge,
+    visitor.gauge("network", network_->held() - down - up - network_->untranslated(), kUnlimitedGauge,
                   "messages on their way through TPCs and GPCs");
+    if (const PageWalks* const walks = network_->walks(); walks != nullptr) {
+      visitor.gauge("untranslated", network_->untranslated(), kUnlimitedGauge,
+                    "requests that wait for a walk through page tables, or behind one that does");
+      visitor.gauge("walkers", walks->walking(), walks->walkers(), "walks that read page tables");
+      visitor.gauge("walks_waiting", walks->waiting(), kUnlimitedGauge, "walks that wait for a walker");
+    }
     visitor.gauge("maintenance", core_.maintenance_under_way(), kUnlimitedGauge,
                   "maintenance requests to be answered by every slice");
     return;
@@ -356,6 +424,12 @@ void Crossbar::explain(std::vector<Wait>& waits) const {
                                        std::to_string(network_->waiting_for_client(client)) + " answers");
     });
   }
+  if (network_ != nullptr && network_->untranslated() != 0)
+    waits.push_back({name(),
+                     counted(network_->walks()->walking() + network_->walks()->waiting(), "walk") +
+                         " through page tables, for " + counted(network_->untranslated(), "request"),
+                     {},
+                     {network_.get()}});
   resting_.for_each_queue([&](unsigned slice, const auto& entries) {
     waits.push_back({name(),
                      "the turn of " + std::to_string(entries.size()) + " requests in a queue",
@@ -385,6 +459,7 @@ void Crossbar::in_flight(std::vector<InFlight>& rows) const {
           e.until == kNever ? "a hold to end" : "cycle " + std::to_string(e.until) + ", and its turn",
           std::vector<std::string>{});
   });
+  if (walks()) list_untranslated(rows);
   if (network_ != nullptr)
     network_->for_each([&](const CrossbarNetwork::Entry& e, bool queued) {
       if (!queued) {
@@ -402,6 +477,19 @@ void Crossbar::in_flight(std::vector<InFlight>& rows) const {
     });
   for (unsigned client = 0; client < finished_of_.size(); ++client)
     to_client_[client]->list_waiting(rows, finished_of_[client]);
+}
+
+void Crossbar::list_untranslated(std::vector<InFlight>& rows) const {
+  const PageWalks& walks = *network_->walks();
+  network_->for_each_untranslated([&](const CrossbarNetwork::Entry& e) {
+    const bool ended = e.walk == PageWalks::kNone || walks.ended(e.walk);
+    const unsigned walker = ended ? PageWalks::kNone : walks.walker_of(e.walk);
+    const char* const why = ended                        ? "the requests before it to be translated"
+                            : walker == PageWalks::kNone ? "a walker"
+                                                         : "the walk for its page to end";
+    rows.emplace_back(*e.request, name(), name() + " translation", why, std::vector<std::string>{},
+                      walker == PageWalks::kNone ? Awaited{network_.get()} : Awaited{network_.get(), walker});
+  });
 }
 
 }  // namespace warpline

@@ -3,6 +3,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/base/state_archive.h"
@@ -16,7 +17,8 @@
 namespace warpline {
 
 /// What passed through a crossbar. At quiescence request_messages equals response_messages, network_requests
-/// equals network_replies, and response_sectors equals read_sectors_requested.
+/// equals network_replies, and read_sectors_requested equals response_sectors and the translation's
+/// walk_reads.
 struct CrossbarCounters {
   std::uint64_t request_messages = 0;
   std::uint64_t response_messages = 0;
@@ -37,10 +39,11 @@ struct CrossbarCounters {
     f("response_messages", response_messages, "responses", "given to the clients");
     f("maintenance_requests", maintenance_requests, "requests", "of them, copied to every slice");
     f("maintenance_copies", maintenance_copies, "requests", "copies sent to slices");
-    f("beats", beats, "beats", "sent to slices and to clients");
+    f("beats", beats, "beats", "sent to slices, by walks too, and to clients");
     f("request_sectors", request_sectors, "sectors", "of writes, carried to slices");
     f("response_sectors", response_sectors, "sectors", "of reads, carried to clients");
-    f("read_sectors_requested", read_sectors_requested, "sectors", "asked for by reads sent to slices");
+    f("read_sectors_requested", read_sectors_requested, "sectors",
+      "asked for by reads sent to slices, by walks too");
     f("conflicts", conflicts, "turns", "that a waiting message lost to another for the same output");
     f("network_requests", network_requests, "requests", "of SMs, that came through TPCs and GPCs");
     f("network_replies", network_replies, "responses", "to SMs, that went through GPCs and TPCs");
@@ -66,11 +69,17 @@ struct CrossbarCounters {
 /// output. Each output then sends them first come, first served. A maintenance request waits until none of
 /// its client is in the network, and its copies pass it by.
 ///
+/// Where walks through page tables read (TranslationParameters), it is a client of the slices itself: their
+/// reads come from the engine's pool, leave like all others, and their answers go back there. What was read
+/// is not looked at, nor whether it could be. Loosely timed, a request whose page is walked for does not
+/// wait.
+///
 /// A maintenance request goes to every slice: it stays at the head of its client's queue until a
 /// copy has left by each output, possibly by several in one cycle, and is answered when all
 /// slices have answered. Copies come from the engine's pool and go back there.
 ///
-/// Owns `route` of the requests that pass. Latency: none of its own beyond its channels'.
+/// Owns `route` of the requests that pass, and all of those that walks make. Latency: none of its own beyond
+/// its channels'.
 class Crossbar final : public Component, public LooseTarget {
  public:
   /// `places`: of each client in the network; none: there is no network, whatever the parameters say. Pre:
@@ -116,13 +125,19 @@ class Crossbar final : public Component, public LooseTarget {
     wake(at);
   }
 
+  /// See Translation::place_tables; without translation, there are none.
+  void place_page_tables(std::uint64_t vidmem_bytes) {
+    if (network_ != nullptr && network_->translation() != nullptr)
+      network_->translation()->place_tables(vidmem_bytes);
+  }
+
   [[nodiscard]] const CrossbarCore& core() const { return core_; }
   [[nodiscard]] const CrossbarCounters& counters() const { return counters_; }
   /// Null: there is none.
   [[nodiscard]] const CrossbarNetwork* network() const { return network_.get(); }
   /// Null: translation takes no time.
   [[nodiscard]] const Translation* translation() const {
-    return network_ == nullptr ? nullptr : network_->translation();
+    return network_ == nullptr ? nullptr : std::as_const(*network_).translation();
   }
 
  private:
@@ -139,6 +154,7 @@ class Crossbar final : public Component, public LooseTarget {
     unsigned client;
   };
   void perform_from(unsigned client, Request& r, Cycle& at);
+  void perform_walk(const Request& r, Cycle& at);
   [[nodiscard]] unsigned route_of(const Request& r) const;
   [[nodiscard]] Cycle advance_resting(Cycle now);
   // With a network.
@@ -150,6 +166,11 @@ class Crossbar final : public Component, public LooseTarget {
     counters_.network_waits += waits;
   }
   void reply_network(Cycle now, std::uint64_t edge, unsigned output);
+  // Where walks read page tables.
+  [[nodiscard]] bool walks() const { return walker_ != kNoWalker; }
+  [[nodiscard]] Cycle advance_walks(std::uint64_t edge);
+  [[nodiscard]] Request* make_read(std::uint64_t page, unsigned level, const RequestHead& on_behalf);
+  void list_untranslated(std::vector<InFlight>& rows) const;
   void send_request(Cycle now, unsigned output);
   void send_reply(Cycle now, unsigned client);
   void enter_request(Cycle now, unsigned client);
@@ -162,6 +183,7 @@ class Crossbar final : public Component, public LooseTarget {
   void grant_response(Cycle now, unsigned client);
   Request* copy_for_slice(unsigned client);
   void count_request(const Request& r);
+  void count_walk(const Request& r);
   void count_response(const Request& r);
   void perform_maintenance(Request& r, Cycle& at);
 
@@ -179,10 +201,12 @@ class Crossbar final : public Component, public LooseTarget {
   Arbiter up_;    ///< outputs: clients; inputs: those outputs, and last the finished maintenance requests
   RestingRequests resting_;
   std::unique_ptr<CrossbarNetwork> network_;  ///< null: there is none
-  std::deque<Entrance> entrances_;            ///< of each client, where there is
-  PortSet entering_;                          ///< clients whose first request is to enter it
-  PortSet replying_;                          ///< outputs whose first response is
-  std::vector<bool> postponed_;  ///< clients whose head is a maintenance request that waits for those
+  static constexpr unsigned kNoWalker = 65536;
+  unsigned walker_ = kNoWalker;     ///< `route` of what walks read; kNoWalker: they read nothing
+  std::deque<Entrance> entrances_;  ///< of each client, where there is
+  PortSet entering_;                ///< clients whose first request is to enter it
+  PortSet replying_;                ///< outputs whose first response is
+  std::vector<bool> postponed_;     ///< clients whose head is a maintenance request that waits for those
   std::vector<Copying> copying_;
   std::vector<RequestList> finished_of_;  ///< of each client: answered by all slices, not yet sent
   std::size_t finished_ = 0;

@@ -20,7 +20,7 @@ CrossbarNetwork::CrossbarNetwork(const NetworkParameters& p, const TranslationPa
       group_cost_(cost_of(p.group_reply)),
       clients_(places.size()),
       share_window_(p.share_window),
-      of_client_(places.size(), 0),
+      of_client_(places.size() + 1, 0),
       of_output_(outputs, 0),
       outputs_(outputs),
       replies_(static_cast<unsigned>(places.size())) {
@@ -37,6 +37,7 @@ CrossbarNetwork::CrossbarNetwork(const NetworkParameters& p, const TranslationPa
     translation_.emplace(translation, tpcs);
     late_.assign(places.size(), 0);
     late_of_pair_.assign(places.size() * outputs, 0);
+    if (translation.reads()) pending_.resize(places.size() * outputs);
   }
   tpc_request_.assign(tpcs, 0);
   tpc_reply_.assign(tpcs, 0);
@@ -72,19 +73,6 @@ CrossbarNetwork::CrossbarNetwork(const NetworkParameters& p, const TranslationPa
   }
 }
 
-std::uint32_t CrossbarNetwork::make(const Entry& e) {
-  std::uint32_t n = free_;
-  if (n == kNone) {
-    n = static_cast<std::uint32_t>(entries_.size());
-    entries_.push_back(e);
-  } else {
-    free_ = entries_[n].next;
-    entries_[n] = e;
-  }
-  ++held_;
-  return n;
-}
-
 void CrossbarNetwork::put_in_ring(std::uint32_t n) {
   const auto slot = static_cast<std::size_t>(entries_[n].due % kSlots);
   Slot& s = ring_[slot];
@@ -103,15 +91,19 @@ void CrossbarNetwork::put_in_queue(std::uint32_t n) {
   Entry& e = entries_[n];
   Queues& queues = e.reply ? replies_ : outputs_;
   const unsigned port = e.reply ? e.client : e.port;
-  Queue& q = queues.queues[port];
   e.next = kNone;
-  if (q.size++ == 0) {
+  if (append(queues.queues[port], n)) queues.asked.insert(port);
+}
+
+bool CrossbarNetwork::append(Queue& q, std::uint32_t n) {
+  const bool first = q.size++ == 0;
+  if (first) {
     q.first = n;
-    queues.asked.insert(port);
   } else {
     entries_[q.last].next = n;
   }
   q.last = n;
+  return first;
 }
 
 CrossbarNetwork::Entry CrossbarNetwork::take(Queues& of, unsigned port) {
@@ -127,8 +119,7 @@ CrossbarNetwork::Entry CrossbarNetwork::take(Queues& of, unsigned port) {
 }
 
 /// It goes at once where nothing is in its way.
-void CrossbarNetwork::depart(std::uint64_t edge, std::uint64_t due, const Entry& e) {
-  const std::uint32_t n = make(e);
+void CrossbarNetwork::depart(std::uint64_t edge, std::uint64_t due, std::uint32_t n) {
   entries_[n].due = due;
   if (due <= edge) return put_in_queue(n);
   put_in_ring(n);
@@ -149,15 +140,48 @@ bool CrossbarNetwork::enter_request(std::uint64_t edge, Request* r, unsigned cli
     time = std::max(time, carry(gpc_request_[c.gpc], now, bytes, gpc_request_cost_));
     passed = edge_of(time);
   }
-  const unsigned translated = translate(client, *r);
-  std::uint64_t due = passed + distance(client, output) + translated;
-  if (translated != 0 || (!late_.empty() && late_[client] > due)) {
-    std::uint64_t& last = late_of_pair_[std::size_t{client} * of_output_.size() + output];
-    due = last = std::max(last, due);
-    late_[client] = std::max(late_[client], due);
+  std::uint64_t due = passed + distance(client, output);
+  unsigned translated = 0;
+  if (!pending_.empty() && c.inside) {
+    const Translation::Step step = translation_->begin(c.tpc, *r, passed);
+    translated = step.cycles;
+    if (step.walk != PageWalks::kNone || pending_[pair_of(client, output)].size != 0) {
+      wait(due + translated, e, step.walk);
+      return passed != edge;
+    }
+  } else {
+    translated = translate(client, *r);
   }
+  due += translated;
+  if (translated != 0 || (!late_.empty() && late_[client] > due)) due = behind_late(due, client, output);
   depart(edge, due, e);
   return passed != edge;
+}
+
+void CrossbarNetwork::wait(std::uint64_t due, Entry e, PageWalks::Number walk) {
+  const std::uint32_t pair = pair_of(e.client, e.port);
+  e.due = due;
+  e.walk = walk;
+  e.next = kNone;
+  if (walk != PageWalks::kNone) walks()->wait(walk, pair);
+  append(pending_[pair], make(e));
+  ++untranslated_;
+}
+
+void CrossbarNetwork::go_on(std::uint64_t edge, std::uint32_t pair) {
+  Queue& q = pending_[pair];
+  while (q.size != 0) {
+    const std::uint32_t n = q.first;
+    const Entry& e = entries_[n];
+    if (e.walk != PageWalks::kNone) {
+      if (!walks()->ended(e.walk)) return;
+      walks()->leave(e.walk);
+    }
+    q.first = e.next;
+    --q.size;
+    --untranslated_;
+    depart(edge, behind_late(std::max(e.due, edge + distance(e.client, e.port)), e.client, e.port), n);
+  }
 }
 
 bool CrossbarNetwork::enter_reply(std::uint64_t edge, Request* r, unsigned client, unsigned output) {

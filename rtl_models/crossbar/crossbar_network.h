@@ -39,6 +39,10 @@ class PortSet {
 /// them, and the distance lies behind that. Levels are passed side by side, so that one that is held up at
 /// the first leaves no gap at the next. Then it is first in, first out: in the queue of its output, or of its
 /// client. Messages of one client to one slice keep their order, and so do replies.
+///
+/// Where walks read page tables, a request whose page is walked for is untranslated until the walk has ended,
+/// and then goes over the distance; so is what comes behind it, of its client to its output. The reads have
+/// a client's number of their own, walker(), and go by the shortest way.
 class CrossbarNetwork {
  public:
   /// A message in it.
@@ -49,7 +53,8 @@ class CrossbarNetwork {
     std::uint16_t client = 0;
     std::uint16_t port = 0;  ///< output that a request is for, or that a reply came from
     bool reply = false;
-    bool counted = true;  ///< among those of its client, or of its slice
+    bool counted = true;                        ///< among those of its client, or of its slice
+    PageWalks::Number walk = PageWalks::kNone;  ///< that an untranslated request waits for
   };
 
   /// Pre: the parameters have no problems, and present(); a place for each client.
@@ -76,12 +81,33 @@ class CrossbarNetwork {
     return output < slices_ && c.inside ? c.distance + distances_[c.row + output] : 0;
   }
 
-  /// Edges that it takes to translate a request's address.
+  /// Edges that it takes to translate a request's address. Pre: walks read nothing.
   unsigned translate(unsigned client, const Request& r) {
     return translation_ && clients_[client].inside ? translation_->delay(clients_[client].tpc, r) : 0;
   }
+  /// See Translation::begin_loosely. Pre: the client is inside.
+  bool translate_loosely(unsigned client, const Request& r, unsigned& cycles) {
+    return translation_->begin_loosely(clients_[client].tpc, r, cycles);
+  }
   /// Null: translation takes no time.
   [[nodiscard]] const Translation* translation() const { return translation_ ? &*translation_ : nullptr; }
+  [[nodiscard]] Translation* translation() { return translation_ ? &*translation_ : nullptr; }
+  /// Null: walks read nothing.
+  [[nodiscard]] const PageWalks* walks() const { return translation_ ? translation_->walks() : nullptr; }
+  [[nodiscard]] PageWalks* walks() { return translation_ ? translation_->walks() : nullptr; }
+  /// The number by which requests of walks enter: that behind the last client.
+  [[nodiscard]] unsigned walker() const { return static_cast<unsigned>(clients_.size()); }
+  /// What `walker` read is there at `edge`: those whose walk it ends go on.
+  void answer_walk(std::uint64_t edge, unsigned walker) {
+    walks()->answer(edge, walker, [&](std::uint32_t pair) { go_on(edge, pair); });
+  }
+  /// Requests that wait for a walk, or behind one that does.
+  [[nodiscard]] std::size_t untranslated() const { return untranslated_; }
+  /// Calls visit(entry) for each, first come first of a client and an output.
+  template <class F>
+  void for_each_untranslated(F&& visit) const {
+    for (const Queue& one : pending_) for_list(one.first, visit);
+  }
 
   /// Puts what is due up to `edge` into the queues.
   void advance(std::uint64_t edge);
@@ -111,9 +137,9 @@ class CrossbarNetwork {
   [[nodiscard]] unsigned waiting_at_output(unsigned output) const { return outputs_.queues[output].size; }
   [[nodiscard]] unsigned waiting_for_client(unsigned client) const { return replies_.queues[client].size; }
 
-  /// Messages in it, in queues too.
+  /// Messages in it, in queues and untranslated ones too.
   [[nodiscard]] std::size_t held() const { return held_; }
-  /// Calls visit(entry, queued) for each of those, in no order.
+  /// Calls visit(entry, queued) for each of those but the untranslated ones, in no order.
   template <class F>
   void for_each(F&& visit) const {
     for (const Slot& s : ring_) for_list(s.first, [&](const Entry& e) { visit(e, false); });
@@ -183,10 +209,38 @@ class CrossbarNetwork {
   static std::uint64_t edge_of(std::uint64_t time) {
     return (time + (std::uint64_t{1} << kFraction) - 1) >> kFraction;
   }
-  [[nodiscard]] std::uint32_t make(const Entry& e);
-  void depart(std::uint64_t edge, std::uint64_t due, const Entry& e);
+  [[nodiscard]] std::uint32_t make(const Entry& e) {
+    std::uint32_t n = free_;
+    if (n == kNone) {
+      n = static_cast<std::uint32_t>(entries_.size());
+      entries_.push_back(e);
+    } else {
+      free_ = entries_[n].next;
+      entries_[n] = e;
+    }
+    ++held_;
+    return n;
+  }
+  void depart(std::uint64_t edge, std::uint64_t due, const Entry& e) { depart(edge, due, make(e)); }
+  void depart(std::uint64_t edge, std::uint64_t due, std::uint32_t n);
+  /// Has a request wait for a walk, if any, and for those before it of its pair.
+  void wait(std::uint64_t due, Entry e, PageWalks::Number walk);
+  /// Those of a pair go on that wait for nothing any more.
+  void go_on(std::uint64_t edge, std::uint32_t pair);
+  /// None of a pair goes before the last one whose translation took time.
+  std::uint64_t behind_late(std::uint64_t due, unsigned client, unsigned output) {
+    std::uint64_t& last = late_of_pair_[pair_of(client, output)];
+    due = last = std::max(last, due);
+    late_[client] = std::max(late_[client], due);
+    return due;
+  }
+  [[nodiscard]] std::uint32_t pair_of(unsigned client, unsigned output) const {
+    return static_cast<std::uint32_t>(client * of_output_.size() + output);
+  }
   void put_in_ring(std::uint32_t n);
   void put_in_queue(std::uint32_t n);
+  /// Returns whether it is the only one.
+  bool append(Queue& q, std::uint32_t n);
   Entry take(Queues& of, unsigned port);
   void find_next(std::uint64_t edge);
   template <class F>
@@ -211,6 +265,8 @@ class CrossbarNetwork {
   // Requests whose translation took time are not overtaken by others of their client to the same output.
   std::vector<std::uint64_t> late_;          ///< of each client: when the last of those is due
   std::vector<std::uint64_t> late_of_pair_;  ///< of each client and output
+  std::vector<Queue> pending_;               ///< likewise: untranslated requests; empty: there are no walks
+  std::size_t untranslated_ = 0;
   std::vector<unsigned> of_client_, of_output_;
 
   std::vector<Entry> entries_;

@@ -127,6 +127,12 @@ void draw_crossbar_network(Picker& pick, Shape& s) {
   const unsigned gpcs = pick(1, 3);
   for (unsigned i = 0; i < s.items.size(); ++i)
     s.places.push_back(pick(0, 9) == 0 ? NetworkPlace{} : NetworkPlace{i / 2, i / 4, i / 4 % gpcs});
+  if (pick(0, 1) == 0) return;
+  TranslationParameters& t = s.crossbar.translation;
+  t = {4096, pick(1, 3), pick(0, 30), pick(0, 6), pick(0, 200), pick(0, 3), pick(1, 3)};
+  for (auto& list : s.items)
+    for (Item& item : list)
+      item.request.virtual_line = VirtualAddress{std::uint64_t{t.page_bytes} * pick(0, 9)};
 }
 
 /// What a GPU asks of the memory of several, some lines of which are of no object.
@@ -422,6 +428,8 @@ std::vector<std::string> Netlist::trace() const {
     std::vector<std::string>& lines_;
   } visitor(lines);
   visit_counters("crossbar", crossbar->counters(), visitor);
+  if (const Translation* const t = crossbar->translation(); t != nullptr)
+    visit_counters("crossbar.translation", t->counters(), visitor);
   for (const auto& channel : channels) visit_counters("dram", channel->counters(), visitor);
   visit_counters("pcie", link->counters(), visitor);
   if (network != nullptr) visit_counters("sm_network", network->counters(), visitor);

@@ -107,7 +107,13 @@ inline GpuConfig random_machine(Random& random) {
     if (random.below(2) == 0) n.slice_distance = distances(1 + random.below(3));
     c.crossbar.slice_shift = pick({0, 1, 3});
     if (random.below(2) == 0)
-      c.crossbar.translation = {4096, pick({1, 16}), pick({0, 10}), pick({0, 2, 16}), pick({0, 9, 300})};
+      c.crossbar.translation = {4096,
+                                pick({1, 16}),
+                                pick({0, 10}),
+                                pick({0, 2, 16}),
+                                pick({0, 9, 300}),
+                                pick({0, 0, 1, 2, 3}),
+                                pick({1, 2, 16})};
   }
   c.constant.first_level = {pick({0, 64, 2048}), 64, pick({0, 3, 70})};
   draw_pipes(random, c.sm.pipes);

@@ -72,6 +72,8 @@ TEST(OwnStores, AreNotOvertakenInTheNetwork) {
   GpuConfig pages = load_gpu("mini").value();
   pages.crossbar.translation = {4096, 1, 5, 0, 0};
   EXPECT_EQ(wrong(pages), 0U);
+  pages.crossbar.translation = {4096, 1, 5, 1, 0, 2, 1};
+  EXPECT_EQ(wrong(pages), 0U) << "walks read tables";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, OwnStoresOf, ::testing::Range<std::uint64_t>(0, 8));

@@ -52,7 +52,19 @@ CrossbarBench::Shape random_shape(std::uint64_t seed) {
   const unsigned gpcs = pick(1, 3);
   for (unsigned i = 0; i < shape.items.size(); ++i)
     shape.places.push_back(pick(0, 9) == 0 ? NetworkPlace{} : NetworkPlace{i / 2, i / 4, i / 4 % gpcs});
+  if (pick(0, 1) == 0) return shape;
+  // And TLBs.
+  TranslationParameters& t = shape.parameters.translation;
+  t = {4096,       pick(1, 3), pick(0, 1) * pick(1, 30), pick(0, 6), pick(0, 1) * pick(1, 300),
+       pick(0, 3), pick(1, 3)};
+  for (auto& list : shape.items)
+    for (Item& item : list) item.request.virtual_line = VirtualAddress{t.page_bytes * pick(0, 9)};
   return shape;
+}
+
+/// Whether a line is one of page tables, behind all lines that are asked for.
+bool is_table(PhysicalAddress line) {
+  return offset_in_aperture(line) >= 1U << 19U;
 }
 
 class CrossbarTraffic : public ::testing::TestWithParam<std::uint64_t> {};
@@ -63,8 +75,14 @@ TEST_P(CrossbarTraffic, EveryRequestReachesItsSliceInOrderAndIsAnsweredOnce) {
   ASSERT_EQ(bench.engine.run_until(10000000), RunOutcome::quiescent) << "seed " << GetParam();
   std::map<std::uint64_t, unsigned> arrivals;
   std::vector<std::map<std::uint64_t, std::uint64_t>> last(bench.slices.size());
+  std::uint64_t table_reads = 0;
   for (unsigned s = 0; s < bench.slices.size(); ++s) {
     for (const Target::Seen& seen : bench.slices[s]->seen) {
+      if (is_table(seen.line)) {
+        EXPECT_EQ(bench.crossbar.core().slice_of(seen.line), s);
+        ++table_reads;
+        continue;
+      }
       ++arrivals[seen.id];
       if (seen.command != Command::maintain) {
         EXPECT_EQ(bench.crossbar.core().slice_of(seen.line), s);
@@ -93,9 +111,16 @@ TEST_P(CrossbarTraffic, EveryRequestReachesItsSliceInOrderAndIsAnsweredOnce) {
   EXPECT_EQ(counters.response_messages, requests);
   EXPECT_EQ(counters.maintenance_requests, maintains);
   EXPECT_EQ(counters.maintenance_copies, copies);
-  EXPECT_EQ(counters.response_sectors, counters.read_sectors_requested);
+  EXPECT_EQ(counters.response_sectors + table_reads, counters.read_sectors_requested);
   EXPECT_EQ(counters.network_replies, counters.network_requests);
   EXPECT_EQ(bench.engine.pool().in_use(), 0U);
+  const Translation* const translation = bench.crossbar.translation();
+  if (translation == nullptr) return;
+  const TranslationCounters& t = translation->counters();
+  EXPECT_EQ(t.walk_reads, table_reads);
+  const TranslationParameters& p = shape.parameters.translation;
+  EXPECT_EQ(table_reads, p.second_pages == 0 ? 0 : t.walks * p.walk_reads);
+  EXPECT_EQ(t.first_hits + t.second_hits + t.walks + t.merges, counters.network_requests);
 }
 
 TEST_P(CrossbarTraffic, AllTickModesAgree) {
@@ -122,7 +147,7 @@ TEST_P(CrossbarTraffic, AllTickModesAgree) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CrossbarTraffic, ::testing::Range<std::uint64_t>(1, 25));
+INSTANTIATE_TEST_SUITE_P(Seeds, CrossbarTraffic, ::testing::Range<std::uint64_t>(1, 49));
 
 TEST(CrossbarFairness, AWaitingHeadIsPassedOnceByEachOther) {
   // 70 clients want one slice all the time: between two grants of one lie one grant of each other.

@@ -126,6 +126,45 @@ TEST(Translation, GoesOnFromACheckpoint) {
   EXPECT_EQ(one.counters().walks, other.counters().walks);
 }
 
+TEST(Translation, RequestsForAPageThatIsWalkedForWaitForThatWalk) {
+  TranslationParameters p = with(1, 1);
+  p.walk_reads = 2;
+  Translation translation(p, 2);
+  ASSERT_NE(translation.walks(), nullptr);
+  const Translation::Step first = translation.begin(0, to(5), 100);
+  EXPECT_EQ(first.cycles, 10U);
+  ASSERT_NE(first.walk, PageWalks::kNone);
+  translation.walks()->wait(first.walk, 0);
+  EXPECT_EQ(translation.walks()->next(), 110U);
+  const auto joins = [&](unsigned tpc, unsigned cycles) {
+    const Translation::Step more = translation.begin(tpc, to(5), 105);
+    EXPECT_EQ(more.cycles, cycles);
+    EXPECT_EQ(more.walk, first.walk);
+  };
+  joins(0, 0);                                                       // its TPC's TLB has the page already
+  joins(1, 10);                                                      // the second one has
+  const Translation::Step other = translation.begin(0, to(6), 106);  // drives it out of both
+  ASSERT_NE(other.walk, PageWalks::kNone);
+  EXPECT_NE(other.walk, first.walk);
+  joins(0, 10);
+  EXPECT_EQ(translation.counters().walks, 2U);
+  EXPECT_EQ(translation.counters().merges, 3U);
+  EXPECT_EQ(translation.counters().first_hits + translation.counters().second_hits, 0U);
+  EXPECT_EQ(translation.counters().walk_reads, 0U);
+  EXPECT_EQ(translation.read_entry(5, 1), PageTables(1U << 20U, p.page_bytes).entry(5, 1));
+  translation.place_tables(1ULL << 36U);
+  EXPECT_EQ(translation.read_entry(5, 0), PageTables(1ULL << 36U, p.page_bytes).entry(5, 0));
+  EXPECT_EQ(translation.counters().walk_reads, 2U);
+}
+
+TEST(Translation, WalksReadNothingWhereNoneIsMade) {
+  TranslationParameters p = with(16, 0);
+  p.walk_reads = 2;
+  EXPECT_FALSE(p.reads()) << "the second TLB has all pages";
+  EXPECT_EQ(Translation(p, 1).walks(), nullptr);
+  EXPECT_EQ(Translation(with(16, 16), 1).walks(), nullptr);
+}
+
 TEST(Translation, RefusesWhatNoLevelIs) {
   const auto problems = [](auto change) {
     TranslationParameters p = with(16, 64);
@@ -137,6 +176,10 @@ TEST(Translation, RefusesWhatNoLevelIs) {
   EXPECT_EQ(problems([](TranslationParameters& p) { p.first_pages = 20; }), 1U);
   EXPECT_EQ(problems([](TranslationParameters& p) { p.second_pages = 1U << 23U; }), 1U);
   EXPECT_EQ(problems([](TranslationParameters& p) { p.walk = 100001; }), 1U);
+  EXPECT_EQ(problems([](TranslationParameters& p) { p.walk_reads = 5; }), 0U);
+  EXPECT_EQ(problems([](TranslationParameters& p) { p.walk_reads = 6; }), 1U);
+  EXPECT_EQ(problems([](TranslationParameters& p) { p.walkers = 0; }), 1U);
+  EXPECT_EQ(problems([](TranslationParameters& p) { p.walkers = 4097; }), 1U);
 }
 
 }  // namespace translation_test
