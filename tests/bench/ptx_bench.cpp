@@ -1,9 +1,10 @@
-// Thread instructions per second of CPU time: the tiled matrix multiply of sw/kernels on preset mini, with
-// data.
+// Thread instructions per second of CPU time, with data: arithmetic and coalesced loads of a V100 whose SMs are full, and the tiled
+// matrix multiply of sw/kernels on preset mini; timed, and functionally.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -26,44 +27,157 @@ class ThreadInstructions final : public CounterVisitor {
   std::uint64_t total = 0;
 };
 
-int run(const std::string& path) {
-  constexpr std::uint32_t kSize = 128, kTile = 16;
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  Result<std::unique_ptr<programs::Module>> module = ptx::parse(text.str(), path);
-  Result<GpuConfig> config = load_gpu("mini", {});
-  if (!module.ok() || !config.ok()) {
-    std::fprintf(stderr, "cannot load %s or preset mini\n", path.c_str());
-    return 2;
-  }
-  GpuPlatform platform(config.value(), {});
+struct Case {
+  const char* name;
+  const char* gpu;
+  std::string kernel, text;
+  unsigned ctas, threads;
+  std::vector<std::uint64_t> buffers;  ///< bytes of each, whose addresses are the first parameters
+  std::uint32_t last;                  ///< parameter
+  double timed_aim, functional_aim;    ///< million thread instructions a second
+};
+
+/// A loop of integer and binary32 arithmetic, 16 instructions an iteration.
+const char* const kArithmetic = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry arithmetic(.param .u64 out, .param .u32 n)
+{
+  .reg .b32 %r<12>;
+  .reg .f32 %f<6>;
+  .reg .b64 %d<4>;
+  .reg .pred %p<2>;
+  ld.param.u64 %d1, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, 0;
+  cvt.rn.f32.u32 %f1, %r2;
+  mov.f32 %f2, 0f3F800000;
+L:
+  mad.lo.u32 %r5, %r2, 1664525, %r3;
+  shr.u32 %r6, %r5, 3;
+  xor.b32 %r3, %r3, %r6;
+  and.b32 %r7, %r5, %r3;
+  shl.b32 %r8, %r4, 2;
+  or.b32 %r7, %r7, %r8;
+  add.u32 %r2, %r5, %r7;
+  sub.u32 %r9, %r2, %r4;
+  min.u32 %r3, %r3, %r9;
+  fma.rn.f32 %f3, %f1, 0f3F000000, %f2;
+  mul.f32 %f1, %f3, 0f3F400000;
+  add.f32 %f2, %f2, 0f3F800000;
+  sub.f32 %f1, %f1, %f3;
+  add.u32 %r4, %r4, 1;
+  setp.lt.u32 %p1, %r4, %r1;
+  @%p1 bra L;
+  cvt.rzi.u32.f32 %r10, %f2;
+  add.u32 %r2, %r2, %r10;
+  st.global.u32 [%d1], %r2;
+  ret;
+}
+)";
+
+/// Each thread sums every so many words of a buffer, four at a time of the loop.
+const char* const kLoads = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry loads(.param .u64 in, .param .u64 out, .param .u32 n)
+{
+  .reg .b32 %r<8>;
+  .reg .f32 %f<8>;
+  .reg .b64 %d<8>;
+  .reg .pred %p<2>;
+  ld.param.u64 %d1, [in];
+  ld.param.u64 %d2, [out];
+  ld.param.u32 %r1, [n];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %ctaid.x;
+  mov.u32 %r4, %ntid.x;
+  mad.lo.u32 %r2, %r3, %r4, %r2;
+  mov.u32 %r5, %nctaid.x;
+  mul.lo.u32 %r5, %r5, %r4;
+  mul.wide.u32 %d3, %r5, 4;
+  mul.wide.u32 %d4, %r2, 4;
+  add.u64 %d5, %d1, %d4;
+  mov.f32 %f1, 0f00000000;
+L:
+  ld.global.f32 %f2, [%d5];
+  fma.rn.f32 %f1, %f2, 0f3FC00000, %f1;
+  add.u64 %d5, %d5, %d3;
+  ld.global.f32 %f3, [%d5];
+  fma.rn.f32 %f1, %f3, 0f3FC00000, %f1;
+  add.u64 %d5, %d5, %d3;
+  ld.global.f32 %f4, [%d5];
+  fma.rn.f32 %f1, %f4, 0f3FC00000, %f1;
+  add.u64 %d5, %d5, %d3;
+  ld.global.f32 %f5, [%d5];
+  fma.rn.f32 %f1, %f5, 0f3FC00000, %f1;
+  add.u64 %d5, %d5, %d3;
+  shl.b32 %r6, %r5, 2;
+  add.u32 %r2, %r2, %r6;
+  setp.lt.u32 %p1, %r2, %r1;
+  @%p1 bra L;
+  add.u64 %d6, %d2, %d4;
+  st.global.f32 [%d6], %f1;
+  ret;
+}
+)";
+
+std::vector<Case> cases() {
+  std::ifstream file(WARPLINE_SOURCE_DIR "/sw/kernels/matmul.sm_80.ptx");
+  std::stringstream matmul;
+  matmul << file.rdbuf();
+  constexpr std::uint64_t kMatrix = 128 * 128 * 4;
+  constexpr std::uint32_t kWords = 160 * 1024 * 32;
+  return {{"arithmetic", "v100", "arithmetic", kArithmetic, 160, 1024, {4}, 100, 570, 1000},
+          {"coalesced loads", "v100", "loads", kLoads, 160, 1024, {kWords * 4, 160 * 1024 * 4}, kWords, 270, 300},
+          {"matrix multiply", "mini", "matmul", matmul.str(), 0, 0, {kMatrix, kMatrix, kMatrix}, 128, 40, 300}};
+}
+
+/// The best of three runs; negative: it did not end.
+double millions_a_second(const Case& c, bool functional) {
+  Result<std::unique_ptr<programs::Module>> module = ptx::parse(c.text, c.kernel);
+  Result<GpuConfig> config = load_gpu(c.gpu, {});
+  if (!module.ok() || !config.ok()) return -1;
+  RunOptions options;
+  options.functional = options.loose = functional;
+  GpuPlatform platform(config.value(), options);
   std::vector<std::uint8_t> parameters;
-  for (int i = 0; i < 3; ++i) {
-    const std::uint64_t address = platform.allocate("", std::uint64_t{kSize} * kSize * 4);
-    parameters.resize(parameters.size() + sizeof address);
-    std::memcpy(parameters.data() + parameters.size() - sizeof address, &address, sizeof address);
-  }
-  parameters.resize(parameters.size() + sizeof kSize);
-  std::memcpy(parameters.data() + parameters.size() - sizeof kSize, &kSize, sizeof kSize);
-  double best = 1e99;
-  std::uint64_t instructions = 0;
-  for (int r = 0; r < 5; ++r) {
-    const std::unique_ptr<Kernel> kernel = module.value()->make_kernel(
-        "matmul", {kSize / kTile, kSize / kTile, 1}, {kTile, kTile, 1}, 0, parameters);
+  const auto add = [&parameters](const auto& value) {
+    parameters.resize(parameters.size() + sizeof value);
+    std::memcpy(parameters.data() + parameters.size() - sizeof value, &value, sizeof value);
+  };
+  for (const std::uint64_t bytes : c.buffers) add(platform.allocate("", bytes));
+  add(c.last);
+  const Dim3 grid = c.ctas == 0 ? Dim3{8, 8, 1} : Dim3{c.ctas, 1, 1};
+  const Dim3 block = c.ctas == 0 ? Dim3{16, 16, 1} : Dim3{c.threads, 1, 1};
+  double best = 0;
+  for (int r = 0; r < 3; ++r) {
+    const std::unique_ptr<Kernel> kernel = module.value()->make_kernel(c.kernel, grid, block, 0, parameters);
     ThreadInstructions before, after;
     platform.visit(before);
     const double start = cpu_seconds();
-    if (platform.launch(*kernel).outcome != RunOutcome::quiescent) return 1;
-    best = std::min(best, cpu_seconds() - start);
+    if (platform.launch(*kernel).outcome != RunOutcome::quiescent) return -1;
+    const double seconds = cpu_seconds() - start;
     platform.visit(after);
-    instructions = after.total - before.total;
+    best = std::max(best, 1e-6 * static_cast<double>(after.total - before.total) / seconds);
   }
-  std::printf(
-      "PTX with data: matrix multiply of %u x %u on mini, %.2f M thread instructions: %.0f M per second (aim "
-      "40)\n",
-      kSize, kSize, 1e-6 * static_cast<double>(instructions),
-      1e-6 * static_cast<double>(instructions) / best);
+  return best;
+}
+
+int run() {
+  std::printf("Thread instructions of PTX, with data, in millions a second of one core\n%-16s %-5s %10s %8s %12s %8s\n",
+              "kernel", "gpu", "timed", "aim", "functional", "aim");
+  for (const Case& c : cases()) {
+    const double timed = millions_a_second(c, false), functional = millions_a_second(c, true);
+    if (timed < 0 || functional < 0) {
+      std::fprintf(stderr, "%s did not run to its end\n", c.name);
+      return 1;
+    }
+    std::printf("%-16s %-5s %10.0f %8.0f %12.0f %8.0f\n", c.name, c.gpu, timed, c.timed_aim, functional,
+                c.functional_aim);
+  }
   return 0;
 }
 
@@ -71,5 +185,5 @@ int run(const std::string& path) {
 }  // namespace warpline::bench
 
 int main() {
-  return warpline::bench::run(WARPLINE_SOURCE_DIR "/sw/kernels/matmul.sm_80.ptx");
+  return warpline::bench::run();
 }

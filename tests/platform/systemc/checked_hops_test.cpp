@@ -54,6 +54,7 @@ TEST(CheckedFastForward, GoesOverFromCallsToTimedRequests) {
   const GpuConfig config = preset("mini");
   FastForward to;
   to.launches = 1;
+  to.warm = true;
   const KernelRun plain = run_kernel("chase", config, nullptr, false, to);
   CheckedHops hops;
   const KernelRun checked = run_kernel("chase", config, checked_backend(config, hops), false, to);
