@@ -1,5 +1,5 @@
-// Thread instructions per second of CPU time, with data: arithmetic and coalesced loads of a V100 whose SMs are full, and the tiled
-// matrix multiply of sw/kernels on preset mini; timed, and functionally.
+// Thread instructions per second of CPU time, with data: arithmetic and coalesced loads of a V100 whose SMs
+// are full, and the tiled matrix multiply of sw/kernels on preset mini; timed, and functionally.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -130,9 +130,10 @@ std::vector<Case> cases() {
   matmul << file.rdbuf();
   constexpr std::uint64_t kMatrix = 128 * 128 * 4;
   constexpr std::uint32_t kWords = 160 * 1024 * 32;
-  return {{"arithmetic", "v100", "arithmetic", kArithmetic, 160, 1024, {4}, 100, 570, 1000},
-          {"coalesced loads", "v100", "loads", kLoads, 160, 1024, {kWords * 4, 160 * 1024 * 4}, kWords, 270, 300},
-          {"matrix multiply", "mini", "matmul", matmul.str(), 0, 0, {kMatrix, kMatrix, kMatrix}, 128, 40, 300}};
+  return {
+      {"arithmetic", "v100", "arithmetic", kArithmetic, 160, 1024, {4}, 100, 570, 1000},
+      {"coalesced loads", "v100", "loads", kLoads, 160, 1024, {kWords * 4, 160 * 1024 * 4}, kWords, 270, 300},
+      {"matrix multiply", "mini", "matmul", matmul.str(), 0, 0, {kMatrix, kMatrix, kMatrix}, 128, 40, 300}};
 }
 
 /// The best of three runs; negative: it did not end.
@@ -167,8 +168,10 @@ double millions_a_second(const Case& c, bool functional) {
 }
 
 int run() {
-  std::printf("Thread instructions of PTX, with data, in millions a second of one core\n%-16s %-5s %10s %8s %12s %8s\n",
-              "kernel", "gpu", "timed", "aim", "functional", "aim");
+  std::printf(
+      "Thread instructions of PTX, with data, in millions a second of one core\n%-16s %-5s %10s %8s %12s "
+      "%8s\n",
+      "kernel", "gpu", "timed", "aim", "functional", "aim");
   for (const Case& c : cases()) {
     const double timed = millions_a_second(c, false), functional = millions_a_second(c, true);
     if (timed < 0 || functional < 0) {
