@@ -34,7 +34,7 @@ struct Case {
   unsigned ctas, threads;
   std::vector<std::uint64_t> buffers;  ///< bytes of each, whose addresses are the first parameters
   std::uint32_t last;                  ///< parameter
-  double timed_aim, functional_aim;    ///< million thread instructions a second
+  double timed_aim, functional_aim;    ///< million thread instructions a second; 0: none
 };
 
 /// A loop of integer and binary32 arithmetic, 16 instructions an iteration.
@@ -130,9 +130,10 @@ std::vector<Case> cases() {
   matmul << file.rdbuf();
   constexpr std::uint64_t kMatrix = 128 * 128 * 4;
   constexpr std::uint32_t kWords = 160 * 1024 * 32;
+  // Timed arithmetic is to run at three times 127, which is what it did when functional runs came.
   return {
-      {"arithmetic", "v100", "arithmetic", kArithmetic, 160, 1024, {4}, 100, 570, 1000},
-      {"coalesced loads", "v100", "loads", kLoads, 160, 1024, {kWords * 4, 160 * 1024 * 4}, kWords, 270, 300},
+      {"arithmetic", "v100", "arithmetic", kArithmetic, 160, 1024, {4}, 100, 381, 1000},
+      {"coalesced loads", "v100", "loads", kLoads, 160, 1024, {kWords * 4, 160 * 1024 * 4}, kWords, 0, 300},
       {"matrix multiply", "mini", "matmul", matmul.str(), 0, 0, {kMatrix, kMatrix, kMatrix}, 128, 40, 300}};
 }
 
@@ -167,6 +168,10 @@ double millions_a_second(const Case& c, bool functional) {
   return best;
 }
 
+std::string text_of(double aim) {
+  return aim == 0 ? "-" : std::to_string(static_cast<int>(aim));
+}
+
 int run() {
   std::printf(
       "Thread instructions of PTX, with data, in millions a second of one core\n%-16s %-5s %10s %8s %12s "
@@ -178,8 +183,8 @@ int run() {
       std::fprintf(stderr, "%s did not run to its end\n", c.name);
       return 1;
     }
-    std::printf("%-16s %-5s %10.0f %8.0f %12.0f %8.0f\n", c.name, c.gpu, timed, c.timed_aim, functional,
-                c.functional_aim);
+    std::printf("%-16s %-5s %10.0f %8s %12.0f %8s\n", c.name, c.gpu, timed, text_of(c.timed_aim).c_str(),
+                functional, text_of(c.functional_aim).c_str());
   }
   return 0;
 }
