@@ -286,8 +286,8 @@ unsigned shared_for(const DeviceShape& shape, std::uint64_t blocks) {
   return static_cast<unsigned>((most + least) / 2 / 256 * 256);
 }
 
-/// Has TLBs know the pages of a buffer, as those know it that a benchmark goes over again and again: reads a
-/// word of each. Writes there, too.
+/// Has the TLB that all SMs share know the pages of a buffer, as it knows those that a benchmark goes over
+/// again and again: reads a word of each. Writes there, too.
 void touch_pages(BenchDevice& device, std::uint64_t at, std::uint64_t bytes, std::uint64_t result) {
   constexpr std::uint64_t kPage = 1U << 21U;
   std::vector<std::uint64_t> nodes = {at};
@@ -381,6 +381,7 @@ double read_windows(BenchDevice& device, const QuantityArguments& arguments) {
     return device.run(call.pointer(at).word(windows).pointer(out));
   };
   const unsigned resident = 2 * shape.sms;
+  touch_pages(device, at, std::min<std::uint64_t>(windows, 2 * resident) * kWindow, out);
   if (windows <= 2 * shape.l2_bytes / kWindow) run(static_cast<unsigned>(windows));
   const double few = run(resident);
   const double many = run(2 * resident);

@@ -32,8 +32,8 @@ Crossbar::Crossbar(Engine& engine, std::string name, ClockDomain domain, const C
     network_ = std::make_unique<CrossbarNetwork>(parameters.network, parameters.translation, places, slices,
                                                  outputs_);
   if (network_ != nullptr && network_->walks() != nullptr) {
-    WARPLINE_EXPECT(clients < kNoWalker, "walks have a port number of their own");
-    walker_ = network_->walker();
+    WARPLINE_EXPECT(clients < kNoClient, "walks have a port number of their own");
+    walks_client_ = network_->walks_client();
   }
   for (unsigned i = 0; i < clients; ++i) {
     from_client_.push_back(std::make_unique<In<RequestMessage>>(*this, indexed("from_client", i)));
@@ -103,7 +103,7 @@ Cycle Crossbar::tick_network(Cycle now) {
       count_entry(client, network_->enter_request(edge, resting_.take(client, output), client, output));
     }
   });
-  if (walks()) next = std::min(next, advance_walks(edge));
+  if (walks_read()) next = std::min(next, advance_walks(edge));
   network_->for_each_output([this, now](unsigned output) { send_request(now, output); });
   network_->for_each_client([this, now](unsigned client) { send_reply(now, client); });
   // What has left may make room.
@@ -150,7 +150,7 @@ void Crossbar::reply_network(Cycle now, std::uint64_t edge, unsigned output) {
     if (original != nullptr) network_->pass_reply(original, client);
     return;
   }
-  if (r->route == walker_) {
+  if (r->route == walks_client_) {
     replying_.erase(output);
     from_l2_[output]->pop(now);
     network_->answer_walk(edge, r->token);
@@ -170,7 +170,7 @@ Cycle Crossbar::advance_walks(std::uint64_t edge) {
   walks.advance(edge, [&](const PageWalks::Read& read) {
     Request* r = make_read(read.page, read.level, read.on_behalf);
     r->token = static_cast<std::uint16_t>(read.walker);
-    network_->pass_request(r, walker_, core_.slice_of(r->line));
+    network_->pass_request(r, walks_client_, core_.slice_of(r->line));
   });
   return walks.next() == ~std::uint64_t{0} ? kNever : domain().cycle_of(walks.next());
 }
@@ -194,7 +194,7 @@ void Crossbar::send_request(Cycle now, unsigned output) {
   const CrossbarNetwork::Entry e = network_->take_request(output);
   counters_.conflicts += network_->waiting_at_output(output);
   e.request->route = e.client;
-  e.client == walker_ ? count_walk(*e.request) : count_request(*e.request);
+  e.client == walks_client_ ? count_walk(*e.request) : count_request(*e.request);
   out.send(now, {e.request});
   if (network_->waiting_at_output(output) != 0) static_cast<void>(out.ready(now));
 }
@@ -354,14 +354,21 @@ void Crossbar::perform_from(unsigned client, Request& r, Cycle& at) {
   if (r.command != Command::maintain && network_->inside(client)) {
     ++counters_.network_requests;
     unsigned cycles = 0;
-    if (!walks()) {
+    bool walked = false;
+    if (walks_read())
+      walked = network_->translate_loosely(client, r, cycles);
+    else
       cycles = network_->translate(client, r);
-    } else if (network_->translate_loosely(client, r, cycles)) {
-      at = domain().after(at, std::exchange(cycles, 0));
-      perform_walk(r, at);
-    }
-    at = domain().after(at, network_->distance(client, core_.output_of(r.line)) + cycles);
+    const Cycle translated = domain().after(at, cycles);
+    at = domain().after(translated, network_->distance(client, core_.output_of(r.line)));
     ++counters_.network_replies;
+    perform(r, at);
+    if (!walked) return;
+    // Behind it: what is waited for below would let later requests of the client go before it.
+    Cycle walk = translated;
+    perform_walk(r, walk);
+    at += walk - translated;
+    return;
   }
   perform(r, at);
 }
@@ -373,7 +380,7 @@ void Crossbar::perform_walk(const Request& r, Cycle& at) {
   for (unsigned level = translation.levels(); level-- > 0;) {
     Request* read = make_read(page, level, r);
     const unsigned slice = core_.slice_of(read->line);
-    read->route = static_cast<std::uint16_t>(walker_);
+    read->route = static_cast<std::uint16_t>(walks_client_);
     count_walk(*read);
     at = perform_through(*to_l2_[slice], *from_l2_[slice], *read, at);
     engine().pool().release(read);
@@ -459,7 +466,7 @@ void Crossbar::in_flight(std::vector<InFlight>& rows) const {
           e.until == kNever ? "a hold to end" : "cycle " + std::to_string(e.until) + ", and its turn",
           std::vector<std::string>{});
   });
-  if (walks()) list_untranslated(rows);
+  if (walks_read()) list_untranslated(rows);
   if (network_ != nullptr)
     network_->for_each([&](const CrossbarNetwork::Entry& e, bool queued) {
       if (!queued) {

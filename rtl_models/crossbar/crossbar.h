@@ -167,7 +167,7 @@ class Crossbar final : public Component, public LooseTarget {
   }
   void reply_network(Cycle now, std::uint64_t edge, unsigned output);
   // Where walks read page tables.
-  [[nodiscard]] bool walks() const { return walker_ != kNoWalker; }
+  [[nodiscard]] bool walks_read() const { return walks_client_ != kNoClient; }
   [[nodiscard]] Cycle advance_walks(std::uint64_t edge);
   [[nodiscard]] Request* make_read(std::uint64_t page, unsigned level, const RequestHead& on_behalf);
   void list_untranslated(std::vector<InFlight>& rows) const;
@@ -201,8 +201,8 @@ class Crossbar final : public Component, public LooseTarget {
   Arbiter up_;    ///< outputs: clients; inputs: those outputs, and last the finished maintenance requests
   RestingRequests resting_;
   std::unique_ptr<CrossbarNetwork> network_;  ///< null: there is none
-  static constexpr unsigned kNoWalker = 65536;
-  unsigned walker_ = kNoWalker;     ///< `route` of what walks read; kNoWalker: they read nothing
+  static constexpr unsigned kNoClient = 65536;
+  unsigned walks_client_ = kNoClient;     ///< `route` of what walks read; kNoClient: they read nothing
   std::deque<Entrance> entrances_;  ///< of each client, where there is
   PortSet entering_;                ///< clients whose first request is to enter it
   PortSet replying_;                ///< outputs whose first response is

@@ -145,7 +145,8 @@ bool CrossbarNetwork::enter_request(std::uint64_t edge, Request* r, unsigned cli
   if (!pending_.empty() && c.inside) {
     const Translation::Step step = translation_->begin(c.tpc, *r, passed);
     translated = step.cycles;
-    if (step.walk != PageWalks::kNone || pending_[pair_of(client, output)].size != 0) {
+    if (step.walk != PageWalks::kNone ||
+        (untranslated_ != 0 && pending_[pair_of(client, output)].size != 0)) {
       wait(due + translated, e, step.walk);
       return passed != edge;
     }

@@ -42,7 +42,7 @@ class PortSet {
 ///
 /// Where walks read page tables, a request whose page is walked for is untranslated until the walk has ended,
 /// and then goes over the distance; so is what comes behind it, of its client to its output. The reads have
-/// a client's number of their own, walker(), and go by the shortest way.
+/// a client's number of their own, walks_client(), and go by the shortest way.
 class CrossbarNetwork {
  public:
   /// A message in it.
@@ -96,7 +96,7 @@ class CrossbarNetwork {
   [[nodiscard]] const PageWalks* walks() const { return translation_ ? translation_->walks() : nullptr; }
   [[nodiscard]] PageWalks* walks() { return translation_ ? translation_->walks() : nullptr; }
   /// The number by which requests of walks enter: that behind the last client.
-  [[nodiscard]] unsigned walker() const { return static_cast<unsigned>(clients_.size()); }
+  [[nodiscard]] unsigned walks_client() const { return static_cast<unsigned>(clients_.size()); }
   /// What `walker` read is there at `edge`: those whose walk it ends go on.
   void answer_walk(std::uint64_t edge, unsigned walker) {
     walks()->answer(edge, walker, [&](std::uint32_t pair) { go_on(edge, pair); });

@@ -33,7 +33,8 @@ class PageTables {
   static constexpr unsigned kAboveShare = 8;
   /// Of a level's entries: whole lines.
   [[nodiscard]] std::uint64_t bytes_of(unsigned level) const {
-    const std::uint64_t bytes = (pages_ >> kLevelBits * level) * kEntryBytes;
+    const std::uint64_t covered = std::uint64_t{1} << kLevelBits * level;
+    const std::uint64_t bytes = (pages_ + covered - 1) / covered * kEntryBytes;
     return std::max<std::uint64_t>((bytes + kLineBytes - 1) / kLineBytes, 1) * kLineBytes;
   }
   std::uint64_t end_;
