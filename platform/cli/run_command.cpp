@@ -436,7 +436,7 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
       ->type_name("KERNEL|N");
   command.add_flag("--keep-warm", r.keep_warm,
                    "with --fast-forward, runs loosely timed up to there, which takes longer, and leaves the "
-                   "caches as warm as they would be");
+                   "caches as warm as they would be; so does --check-consistency");
   command.add_flag(
       "--strict-target", r.strict_target,
       "refuses modules that such a GPU would not load, by their .target and its compute_capability");

@@ -70,7 +70,7 @@ class InputReader {
     const auto to = fast_forward_to(request_.fast_forward, plan);
     if (!to.ok()) return add(to.faults());
     fast_forward = to.value();
-    fast_forward.warm = request_.keep_warm;
+    fast_forward.warm = request_.keep_warm || request_.check_consistency;
   }
   /// `plan`: null where it is not known.
   void check_outputs(const Workload* plan, bool without_data) {

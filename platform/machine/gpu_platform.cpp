@@ -147,6 +147,9 @@ void GpuPlatform::State::set_loose(bool loose) {
 }
 
 void GpuPlatform::State::set_functional(bool functional) {
+  WARPLINE_EXPECT(!functional || !options.tags_only, "what has no data has no functions");
+  // Others may have bytes of video memory of their own.
+  if (backend->brings_slices() || backend->brings_dram()) functional = false;
   for (unsigned i = 0; i < config.gpus; ++i) system->gpu(i).set_functional(functional);
 }
 
@@ -363,6 +366,7 @@ void GpuPlatform::State::archive(StateArchive& a) {
   a.section("memory maps");
   a(memory, images, launches);
   for (Gpu& g : gpus) a(g.local_bytes_laid_out, g.local_base, g.registers);
+  for (unsigned i = 0; i < config.gpus; ++i) a(system->gpu(i));
   backend->engine().archive(a);
   if (a.saves()) return;
   // By whatever carrier, a sender hears of its credits what it would have heard.
@@ -701,7 +705,6 @@ void GpuPlatform::set_loose(bool loose) {
 }
 
 void GpuPlatform::set_functional(bool functional) {
-  WARPLINE_EXPECT(!functional || !state_->options.tags_only, "what has no data has no functions");
   state_->options.functional = functional;
   if (state_->system != nullptr) state_->set_functional(functional);
 }

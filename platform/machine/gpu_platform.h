@@ -226,8 +226,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   void set_loose(bool loose);
   /// Whether what is loosely timed runs functionally ("functional"): warps issue many instructions at a time,
   /// accesses of video memory go past all caches, and nothing takes time, so that counters of caches and
-  /// cycles say nothing of it. Results are those of some order in time, as always. Pre: no run is under way;
-  /// not RunOptions::tags_only.
+  /// cycles say nothing of it. Results are those of some order in time, as always, but for what only caches
+  /// show: lines that CCTL RS drops, or that a launch leaves in L1. Where L2 or DRAM is somebody else's, it
+  /// is loosely timed all the same. Pre: no run is under way; not RunOptions::tags_only.
   void set_functional(bool functional);
   /// Resets the hardware, at any time: grids that were started end where they are, and finish() is not called
   /// for them; what is in flight comes back; then caches are empty and what they owed memory is lost, open

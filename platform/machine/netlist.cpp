@@ -145,6 +145,11 @@ void Netlist::set_loose(bool loose) {
 void Netlist::set_functional(bool functional) {
   if (functional && past_caches_ == nullptr) past_caches_ = std::make_unique<VidmemAccess>(*vidmem_);
   VidmemAccess* const to = functional && loose_ ? past_caches_.get() : nullptr;
+  if (to != nullptr) {
+    went_past_caches_ = true;
+    // Local memory of grids before is nobody's any more, and is not to be written over that of those to come.
+    for (const SmCluster& c : clusters_) c.l1_lg->forget_local();
+  }
   for (const auto& hop : loose_hops_) hop->go_past(to);
   for (const SmCluster& c : clusters_) c.sm->run_functionally(to);
   if (!functional) past_caches_.reset();

@@ -100,6 +100,10 @@ class Netlist {
   /// Has what is loosely timed run functionally (Sm::run_functionally), or no longer. Pre: there is video
   /// memory; quiescent.
   void set_functional(bool functional);
+  template <class Archive>
+  void archive(Archive& a) {
+    a(went_past_caches_);
+  }
   [[nodiscard]] std::vector<SmCluster>& clusters() { return clusters_; }
   [[nodiscard]] Crossbar& crossbar() { return *crossbar_; }
   /// Null: there is none (GpuConfig::sm_network).
@@ -135,7 +139,8 @@ class Netlist {
   void visit(CounterVisitor& visitor) const;
   /// Look-ups and hits of region `region` in all slices.
   [[nodiscard]] RegionCounters region(std::size_t region) const;
-  /// Each sum between and within levels that does not hold, as a sentence. Pre: quiescent.
+  /// Each sum between and within levels that does not hold, as a sentence. What ran functionally is in the
+  /// counts of those who asked for it, and in no others: then nothing is said. Pre: quiescent.
   [[nodiscard]] std::vector<std::string> unreconciled() const;
 
  private:
@@ -157,6 +162,7 @@ class Netlist {
   std::unique_ptr<PcieLink> pcie_;
   std::vector<std::unique_ptr<LooseHop>> loose_hops_;  ///< of the SMs; made when first needed
   bool loose_ = false;
+  bool went_past_caches_ = false;              ///< something was functional
   std::unique_ptr<VidmemAccess> past_caches_;  ///< null: what is loosely timed is not functional
 };
 

@@ -28,9 +28,7 @@ void check_cache(Ledger& ledger, const std::string& name, const C& c) {
 
 std::vector<std::string> Netlist::unreconciled() const {
   const std::string& gpu = place_.prefix;
-  // What went past the caches is in the counts of those who asked for it, and in no others.
-  for (const SmCluster& c : clusters_)
-    if (c.sm->lsu_counters().past_caches != 0) return {};
+  if (went_past_caches_) return {};
   Ledger ledger;
   std::uint64_t reads_out = 0, writes_out = 0, atomics_out = 0;
   for (const SmCluster& c : clusters_) {

@@ -202,11 +202,11 @@ class Crossbar final : public Component, public LooseTarget {
   RestingRequests resting_;
   std::unique_ptr<CrossbarNetwork> network_;  ///< null: there is none
   static constexpr unsigned kNoClient = 65536;
-  unsigned walks_client_ = kNoClient;     ///< `route` of what walks read; kNoClient: they read nothing
-  std::deque<Entrance> entrances_;  ///< of each client, where there is
-  PortSet entering_;                ///< clients whose first request is to enter it
-  PortSet replying_;                ///< outputs whose first response is
-  std::vector<bool> postponed_;     ///< clients whose head is a maintenance request that waits for those
+  unsigned walks_client_ = kNoClient;  ///< `route` of what walks read; kNoClient: they read nothing
+  std::deque<Entrance> entrances_;     ///< of each client, where there is
+  PortSet entering_;                   ///< clients whose first request is to enter it
+  PortSet replying_;                   ///< outputs whose first response is
+  std::vector<bool> postponed_;        ///< clients whose head is a maintenance request that waits for those
   std::vector<Copying> copying_;
   std::vector<RequestList> finished_of_;  ///< of each client: answered by all slices, not yet sent
   std::size_t finished_ = 0;

@@ -1016,10 +1016,10 @@ bool LoadStoreUnit::perform_now(Cycle now, unsigned index, std::vector<LsuEvent>
     shared_.perform(op, shared, e.access, e.shared_base);
   }
   if (!move_lanes(e)) {
-    now_.start(e.resolved);
-    while (now_.any() && perform_line(now, e, index, now_.next(), events)) {
-    }
-    now_.clear();
+    lines_now_.start(e.resolved);
+    bool faulted = false;
+    while (lines_now_.any()) faulted = perform_line(now, e, index, faulted, events) || faulted;
+    lines_now_.clear();
   }
   complete(now, index, e, events);
   return true;
@@ -1073,13 +1073,15 @@ bool LoadStoreUnit::move_lanes(LsuEntry& e) {
   return true;
 }
 
-/// Any line, by the request that would be sent. False: it is at fault.
-bool LoadStoreUnit::perform_line(Cycle now, LsuEntry& e, unsigned index, const LineAccess& line,
+/// The next line, by the request that would be sent. Returns whether it is at fault, which is reported of one
+/// line (`faulted`: it has been).
+bool LoadStoreUnit::perform_line(Cycle now, LsuEntry& e, unsigned index, bool faulted,
                                  std::vector<LsuEvent>& events) {
+  const LineAccess line = lines_now_.next();
   RequestPool& pool = owner_.engine().pool();
   Request* const r = pool.allocate();
   r->maker = &owner_;
-  counters_.malformed_policies += !builder_.fill(*r, e.resolved, line, now_.coalescer());
+  counters_.malformed_policies += !builder_.fill(*r, e.resolved, line, lines_now_.coalescer());
   Cycle at = now;
   if (VidmemAccess::takes(*r)) {
     count_lanes(line);
@@ -1093,14 +1095,13 @@ bool LoadStoreUnit::perform_line(Cycle now, LsuEntry& e, unsigned index, const L
     const bool one_of_several = parameters_.l1_ports > 1 && cache == SmCache::l1_lg;
     (one_of_several ? ports_.to_l1_of(line.line) : ports_.to(cache)).binding().perform({r}, at);
   }
-  const bool ok = r->status == Status::ok;
-  if (ok) {
+  const bool fails = r->status != Status::ok;
+  if (!fails)
     scatter(*r, e.resolved, 0, results_of(e));
-  } else {
+  else if (!faulted)
     report_fault(now, bus_error(e, *r, 0), index, events);
-  }
   pool.release(r);
-  return ok;
+  return fails;
 }
 
 void LoadStoreUnit::explain(const std::string& who, std::vector<Wait>& waits) const {

@@ -248,7 +248,7 @@ class LoadStoreUnit {
   };
   [[nodiscard]] bool move_whole_line(LsuEntry& e);
   [[nodiscard]] bool move_lanes(LsuEntry& e);
-  [[nodiscard]] bool perform_line(Cycle now, LsuEntry& e, unsigned index, const LineAccess& line,
+  [[nodiscard]] bool perform_line(Cycle now, LsuEntry& e, unsigned index, bool faulted,
                                   std::vector<LsuEvent>& events);
   void begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   void pace_atomic(Cycle now, const LsuEntry& e);
@@ -345,7 +345,7 @@ class LoadStoreUnit {
   VidmemAccess* vidmem_ = nullptr;       ///< null: the run is not functional
   const AddressSpace* space_ = nullptr;  ///< of the kernel
   const Mapping* hint_ = nullptr;        ///< the mapping found last in it
-  AccessLines now_;                      ///< of the access that is performed at once
+  AccessLines lines_now_;                ///< of the access that is performed at once
   Cycle banks_free_ = 0;                 ///< of shared memory
   Cycle atomics_free_ = 0;               ///< from when on the next atomic of global memory goes
   Cycle shared_atomics_free_ =

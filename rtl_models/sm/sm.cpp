@@ -360,6 +360,7 @@ void Sm::issue(Cycle now, unsigned slot) {
 /// until others have waited for long.
 void Sm::issue_many(Cycle now, unsigned slot) {
   constexpr unsigned kTurn = 2048;
+  constexpr unsigned kLook = 500;  // about what a look at memory takes
   const ResidentWarp& w = core_.warp(slot);
   unsigned count = 0;
   while (count < kTurn) {
@@ -370,8 +371,15 @@ void Sm::issue_many(Cycle now, unsigned slot) {
     const Instruction* const next = core_.next(slot);
     if (next == nullptr || count == kTurn) break;
     if (next->kind != InstructionKind::memory || next->mem.releases() || !lsu_.entries().has_room()) break;
+    // Who waits for others would else look again as often as they compute.
+    const MemOp& op = next->mem;
+    const bool looks = (op.kind == MemKind::load && op.beyond_cta()) ||
+                       (op.kind == MemKind::atomic && op.atomic == AtomicOperation::compare_and_swap);
     issue_memory(now, slot, *next);
     ++count;
+    if (!looks) continue;
+    count += kLook;
+    break;
   }
   if (count == 0) return issue(now, slot);
   not_before(slot, edge_ + count);

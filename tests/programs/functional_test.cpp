@@ -190,6 +190,59 @@ TEST(Functional, ClocksGoOn) {
   EXPECT_LT(left.counters.at("sm[0].instructions"), 210000U);
 }
 
+/// What a timed grid has left of local memory in L1 is nobody's, when lines of system memory make it go.
+TEST(Functional, LocalMemoryIsNotThatOfTimedGridsBefore) {
+  Bench bench(
+      machine(),
+      kernel("mad.lo.u32 %r3, %r1, 3, 1;\nld.param.u64 %d7, [b];\nand.b64 %d6, %d7, 255;\n"
+             "sub.u64 %d2, %d2, %d6;\ncvt.u32.u64 %r9, %d6;\nadd.u32 %r3, %r3, %r9;\n"
+             "st.local.u32 [own], %r3;\nst.local.u32 [own+32], %r3;\nmov.u32 %r4, 0;\nmov.u32 %r5, 0;\n"
+             "L: shl.b32 %r6, %r4, 7;\ncvt.u64.u32 %d3, %r6;\nadd.u64 %d3, %d1, %d3;\n"
+             "ld.global.u32 %r7, [%d3];\nadd.u32 %r5, %r5, %r7;\nadd.u32 %r4, %r4, 1;\n"
+             "setp.lt.u32 %p1, %r4, 4096;\n@%p1 bra L;\nld.local.u32 %r8, [own];\nadd.u32 %r5, %r5, %r8;\n"
+             "ld.local.u32 %r8, [own+32];\nadd.u32 %r5, %r5, %r8;\nmul.wide.u32 %d4, %r1, 4;\n"
+             "add.u64 %d4, %d2, %d4;\nst.global.u32 [%d4], %r5;"));
+  const std::uint64_t far = bench.put(std::vector<std::uint32_t>(4096 * 32), Aperture::sysmem),
+                      out = bench.put(std::vector<std::uint32_t>(64));
+  for (std::uint32_t salt = 0; salt < 4; ++salt) {
+    bench.platform().set_functional(salt % 2 == 1);
+    bench.platform().set_loose(salt % 2 == 1);
+    // The salt is told by the low bits of a pointer, which are taken off it.
+    EXPECT_EQ(bench.launch("k", 1, 64, {far, out + salt}).outcome, RunOutcome::quiescent);
+    const auto got = bench.get<std::uint32_t>(out, 64);
+    for (std::uint32_t n = 0; n < 64; ++n) EXPECT_EQ(got[n], 2 * (n * 3 + 1 + salt)) << n << " " << salt;
+  }
+}
+
+/// A warp that waits looks no more often than a look takes.
+TEST(Functional, WarpsThatSpinLeaveTimeToThoseThatWork) {
+  const std::string body =
+      "setp.ne.u32 %p1, %r2, 0;\n@%p1 bra W;\nmov.u32 %r4, 0;\nL: add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p2, "
+      "%r4, "
+      "50000;\n@%p2 bra L;\nst.volatile.global.u32 [%d2], %r4;\nret;\nW: ld.volatile.global.u32 %r3, [%d2];\n"
+      "setp.eq.u32 %p2, %r3, 0;\n@%p2 bra W;";
+  const Left left = run(body, true, 32, 32);
+  EXPECT_EQ(left.outcome, RunOutcome::quiescent);
+  std::uint64_t instructions = 0;
+  for (const auto& [name, value] : left.counters)
+    if (name.find("].instructions") != std::string::npos && name.rfind("sm[", 0) == 0) instructions += value;
+  EXPECT_GT(instructions, 150000U);
+  EXPECT_LT(instructions, 250000U);
+}
+
+/// Counters of a run that has nothing but asynchronous copies are no mistake.
+TEST(Functional, CountersThatDoNotAddUpAreNotComplainedAbout) {
+  Bench bench(machine(),
+              ".version 8.6\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
+              ".reg .b64 %d<2>;\n.shared .align 16 .b8 m[16];\nld.param.u64 %d1, [a];\n"
+              "cp.async.ca.shared.global [m], [%d1], 16;\ncp.async.wait_all;\nret;\n}\n");
+  bench.platform().set_functional(true);
+  bench.platform().set_loose(true);
+  EXPECT_EQ(bench.launch("k", 1, 1, {bench.put(std::vector<std::uint32_t>(4))}).outcome,
+            RunOutcome::quiescent);
+  EXPECT_EQ(bench.platform().unreconciled(), std::vector<std::string>{});
+}
+
 /// Grids that run timed find what functional ones have written, and the other way round.
 TEST(Functional, TimedGridsBetweenFindTheNewestBytes) {
   Bench bench(machine(), kernel(kElement + "ld.global.ca.u32 %r4, [%d5];\nmad.lo.u32 %r4, %r4, 3, %r3;\n"
