@@ -192,25 +192,30 @@ TEST(Functional, ClocksGoOn) {
 
 /// What a timed grid has left of local memory in L1 is nobody's, when lines of system memory make it go.
 TEST(Functional, LocalMemoryIsNotThatOfTimedGridsBefore) {
-  Bench bench(
-      machine(),
-      kernel("mad.lo.u32 %r3, %r1, 3, 1;\nld.param.u64 %d7, [b];\nand.b64 %d6, %d7, 255;\n"
-             "sub.u64 %d2, %d2, %d6;\ncvt.u32.u64 %r9, %d6;\nadd.u32 %r3, %r3, %r9;\n"
-             "st.local.u32 [own], %r3;\nst.local.u32 [own+32], %r3;\nmov.u32 %r4, 0;\nmov.u32 %r5, 0;\n"
-             "L: shl.b32 %r6, %r4, 7;\ncvt.u64.u32 %d3, %r6;\nadd.u64 %d3, %d1, %d3;\n"
-             "ld.global.u32 %r7, [%d3];\nadd.u32 %r5, %r5, %r7;\nadd.u32 %r4, %r4, 1;\n"
-             "setp.lt.u32 %p1, %r4, 4096;\n@%p1 bra L;\nld.local.u32 %r8, [own];\nadd.u32 %r5, %r5, %r8;\n"
-             "ld.local.u32 %r8, [own+32];\nadd.u32 %r5, %r5, %r8;\nmul.wide.u32 %d4, %r1, 4;\n"
-             "add.u64 %d4, %d2, %d4;\nst.global.u32 [%d4], %r5;"));
-  const std::uint64_t far = bench.put(std::vector<std::uint32_t>(4096 * 32), Aperture::sysmem),
-                      out = bench.put(std::vector<std::uint32_t>(64));
-  for (std::uint32_t salt = 0; salt < 4; ++salt) {
-    bench.platform().set_functional(salt % 2 == 1);
-    bench.platform().set_loose(salt % 2 == 1);
-    // The salt is told by the low bits of a pointer, which are taken off it.
-    EXPECT_EQ(bench.launch("k", 1, 64, {far, out + salt}).outcome, RunOutcome::quiescent);
-    const auto got = bench.get<std::uint32_t>(out, 64);
-    for (std::uint32_t n = 0; n < 64; ++n) EXPECT_EQ(got[n], 2 * (n * 3 + 1 + salt)) << n << " " << salt;
+  // The word in front of the results says what is stored, the one before it how many lines are read.
+  Bench bench(machine(),
+              kernel("ld.global.u32 %r9, [%d2+4];\nld.global.u32 %r10, [%d2];\n"
+                     "mad.lo.u32 %r3, %r1, 3, %r9;\nst.local.u32 [own], %r3;\nst.local.u32 [own+32], %r3;\n"
+                     "mov.u32 %r4, 0;\nmov.u32 %r5, 0;\nbra C;\n"
+                     "L: mul.wide.u32 %d3, %r4, 128;\nadd.u64 %d3, %d1, %d3;\nld.global.u32 %r7, [%d3];\n"
+                     "add.u32 %r5, %r5, %r7;\nadd.u32 %r4, %r4, 1;\n"
+                     "C: setp.lt.u32 %p1, %r4, %r10;\n@%p1 bra L;\n"
+                     "ld.local.u32 %r8, [own];\nadd.u32 %r5, %r5, %r8;\nld.local.u32 %r8, [own+32];\n"
+                     "add.u32 %r5, %r5, %r8;\nmul.wide.u32 %d4, %r1, 4;\nadd.u64 %d4, %d2, %d4;\n"
+                     "st.global.u32 [%d4+8], %r5;"));
+  const std::uint64_t far = bench.put(std::vector<std::uint32_t>(4096 * 32), Aperture::sysmem);
+  for (std::uint32_t grid = 0; grid < 4; ++grid) {
+    const bool functional = grid % 2 == 1;
+    std::vector<std::uint32_t> words(66);
+    words[0] = functional ? 4096 : 0;
+    words[1] = 100 * grid;
+    const std::uint64_t out = bench.put(words);
+    bench.platform().set_functional(functional);
+    bench.platform().set_loose(functional);
+    EXPECT_EQ(bench.launch("k", 1, 64, {far, out}).outcome, RunOutcome::quiescent);
+    const auto got = bench.get<std::uint32_t>(out + 8, 64);
+    for (std::uint32_t n = 0; n < 64; ++n)
+      EXPECT_EQ(got[n], 2 * (n * 3 + 100 * grid)) << n << ", grid " << grid;
   }
 }
 
