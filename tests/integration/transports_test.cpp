@@ -140,6 +140,15 @@ TEST(FastForward, LeavesTheCachesColdAndTheMemoryAsItIs) {
   }
 }
 
+TEST(FastForward, IsWarmWhereConsistencyIsChecked) {
+  const Workspace w;
+  const std::string input = in_source("sw/kernels/chase.toml");
+  const json checked = statistics_of(w, {input, "--fast-forward", "1", "--check-consistency"}, "fast");
+  const json warm = statistics_of(w, {input, "--fast-forward", "1", "--keep-warm"}, "fast");
+  EXPECT_EQ(checked.at("cycles"), warm.at("cycles"));
+  EXPECT_EQ(checked.at("exit_status"), 0);
+}
+
 TEST(Functional, GivesTheResultsOfTimedRunsAndCountsInstructions) {
   const Workspace w;
   for (const char* name : {"matmul", "histogram", "grid_sum", "pipeline", "hot_set", "attention"}) {
