@@ -18,11 +18,6 @@ bool read_cycle(std::string_view text, Cycle& cycle) {
   return cycle != kNever;
 }
 
-/// Whether a transport's runs have cycles that mean something.
-bool is_timed(const std::string& transport) {
-  return transport != "lt" && transport != "functional";
-}
-
 /// Reads --window where it is given, and judges it with the options that it belongs to.
 int check_observation(RunRequest& request) {
   WatchOptions& o = request.observation;
@@ -43,6 +38,10 @@ int check_observation(RunRequest& request) {
 }
 
 }  // namespace
+
+bool is_timed(const std::string& transport) {
+  return transport != "lt" && transport != "functional";
+}
 
 bool is_one_of(const char* option, const std::string& word, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), word) != known.end()) return true;

@@ -10,6 +10,8 @@ namespace warpline {
 /// Whether `word` is one of those that `option` takes; says so if not.
 [[nodiscard]] bool is_one_of(const char* option, const std::string& word,
                              const std::vector<std::string>& known);
+/// Whether a transport's runs have cycles that mean something.
+[[nodiscard]] bool is_timed(const std::string& transport);
 /// Whether hops can be opened as pins with this transport; says so if not.
 [[nodiscard]] bool pins_fit(const std::string& transport, const std::vector<std::string>& pins);
 

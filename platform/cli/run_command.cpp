@@ -121,7 +121,7 @@ class Run {
           inputs_->config.clocks, sockets ? HopTransport::socket : HopTransport::direct, TickMode::lazy,
           request_.seed, request_.pins);
     options.functional = request_.transport == "functional";
-    options.loose = options.functional || request_.transport == "lt";
+    options.loose = !is_timed(request_.transport);
     GpuPlatform platform(inputs_->config, options);
     std::optional<LaunchHost> host;
     if (inputs_->config.pcie_system.peers != 0) host.emplace(platform, request_.max_cycles);
@@ -178,9 +178,8 @@ class Run {
   RunIdentity identity() {
     RunIdentity out;
     for (const WorkloadFile& file : files_of(inputs_->plan)) out.files.push_back(described(file));
-    const bool timed = request_.transport == "fast" || request_.transport == "at";
     out.choices = {
-        {"--transport", timed ? "timed" : request_.transport},
+        {"--transport", is_timed(request_.transport) ? "timed" : request_.transport},
         {"--seed", std::to_string(request_.seed)},
         {"--schedule", request_.schedule.empty() ? "as files say" : request_.schedule},
         {"--fast-forward", request_.fast_forward.empty()

@@ -234,9 +234,7 @@ void append_request(std::string& out, const RunStatistics& run) {
   });
   out += fmt::format(
       ",\n  \"options\": {{\"seed\": {}, \"jitter\": {}, \"max_cycles\": {}, \"fast_forward\": {}, "
-      "\"keep_warm\": {}, \"pins\": "
-      "{}, "
-      "\"tags_only\": {}, \"check_consistency\": {}}},\n",
+      "\"keep_warm\": {}, \"pins\": {}, \"tags_only\": {}, \"check_consistency\": {}}},\n",
       json_whole(c.seed), json_whole_or_null(c.jitter), json_whole_or_null(c.max_cycles),
       c.fast_forward.empty() ? "null" : json_string(c.fast_forward), c.keep_warm, json_list(c.pins),
       c.tags_only, c.check_consistency);

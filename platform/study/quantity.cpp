@@ -15,6 +15,8 @@
 namespace warpline::study {
 namespace {
 
+constexpr std::uint64_t kPage = 1U << 21U;  ///< bytes, as drivers map large allocations
+
 /// The numbers 0 to count - 1 in an order without pattern.
 std::vector<std::uint32_t> shuffled(std::uint64_t count) {
   std::vector<std::uint32_t> order(count);
@@ -47,7 +49,6 @@ Ring ring_of(std::uint64_t nodes, std::uint64_t node_bytes, const DeviceShape& s
   const bool beyond_caches = nodes * node_bytes > 3 * shape.l2_bytes && nodes > 2ULL * most;
   if (beyond_caches) {
     // The pages come first, so that TLBs have those that they can hold.
-    constexpr std::uint64_t kPage = 1U << 21U;
     const std::uint64_t per_page = std::max<std::uint64_t>(kPage / node_bytes, 1), pages = nodes / per_page;
     std::vector<bool> visited(nodes);
     std::vector<std::uint32_t> part;
@@ -104,7 +105,7 @@ double follow(BenchDevice& device, const QuantityArguments& arguments, const std
 }
 /// Cycles of a load that hits in L2, one line in each page of 2 MiB.
 double chase_pages(BenchDevice& device, const QuantityArguments& arguments) {
-  constexpr std::uint64_t kPage = 1U << 21U, kNode = 128;
+  constexpr std::uint64_t kNode = 128;
   const std::uint64_t pages = std::max<std::uint64_t>(Given(arguments).number("bytes", 0) / kPage, 1);
   const std::uint64_t at = device.allocate(pages * kPage), result = device.allocate(256);
   const std::vector<std::uint32_t> order = shuffled(pages);
@@ -289,7 +290,6 @@ unsigned shared_for(const DeviceShape& shape, std::uint64_t blocks) {
 /// Has the TLB that all SMs share know the pages of a buffer, as it knows those that a benchmark goes over
 /// again and again: reads a word of each. Writes there, too.
 void touch_pages(BenchDevice& device, std::uint64_t at, std::uint64_t bytes, std::uint64_t result) {
-  constexpr std::uint64_t kPage = 1U << 21U;
   std::vector<std::uint64_t> nodes = {at};
   for (std::uint64_t page = (at / kPage + 1) * kPage; page < at + bytes; page += kPage) nodes.push_back(page);
   for (std::size_t n = 0; n < nodes.size(); ++n) device.write(nodes[n], &nodes[(n + 1) % nodes.size()], 8);
@@ -315,12 +315,11 @@ double stream(BenchDevice& device, const QuantityArguments& arguments) {
   const std::uint64_t fill =
       writes ? static_cast<std::uint64_t>(static_cast<double>(shape.l2_bytes) * 1.25 / arrays) / 4096 * 4096
              : 0;
+  const std::uint64_t all = std::max(fill, resident) + 2 * (resident + part);
   std::vector<std::uint64_t> buffers;
-  for (int n = 0; n < 3; ++n)
-    buffers.push_back(device.allocate(std::max(fill, resident) + 2 * (resident + part)));
+  for (int n = 0; n < 3; ++n) buffers.push_back(device.allocate(all));
   const std::uint64_t out = device.allocate(256);
-  for (const std::uint64_t buffer : buffers)
-    touch_pages(device, buffer, std::max(fill, resident) + 2 * (resident + part), out);
+  for (const std::uint64_t buffer : buffers) touch_pages(device, buffer, all, out);
   // Of lines that have not been touched before, on pages that have.
   const auto run = [&](std::uint64_t first, std::uint64_t bytes, unsigned threads) {
     const std::uint64_t n = bytes / 8;

@@ -16,12 +16,10 @@ void perform_on(std::uint8_t* line, Request& r) {
 }
 
 void VidmemAccess::perform(Request& r, Cycle& at) {
-  const std::uint64_t offset = offset_in_aperture(r.line);
-  if (offset + kLineBytes > vidmem_.size()) {
+  if (std::uint8_t* const line = find(r.line, kLineBytes); line != nullptr)
+    perform_on(line, r);
+  else
     r.status = Status::address_error;
-  } else {
-    perform_on(vidmem_.at(offset), r);
-  }
   ++at;
 }
 

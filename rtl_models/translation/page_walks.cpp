@@ -1,6 +1,6 @@
 #include "rtl_models/translation/page_walks.h"
 
-#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "rtl_models/base/contract.h"
