@@ -20,7 +20,7 @@ class Divider {
     exact_below_ = ~std::uint64_t{0} / divisor;
   }
   [[nodiscard]] std::uint64_t quotient(std::uint64_t x) const {
-    if (x >= exact_below_) return x / divisor_;
+    if (x >= exact_below_) return inverse_ == 0 ? x : x / divisor_;
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint64_t>((static_cast<Wide>(x) * inverse_) >> 64U);
   }

@@ -52,6 +52,7 @@ constexpr SectorMask sectors_of(unsigned offset, unsigned bytes) {
 using LaneMask = std::uint32_t;
 /// The number of lanes in `mask`.
 constexpr unsigned lane_count(LaneMask mask) {
+  if (mask == ~LaneMask{0}) return 32;  // nearly always
   mask -= (mask >> 1U) & 0x55555555U;
   mask = (mask & 0x33333333U) + ((mask >> 2U) & 0x33333333U);
   return (((mask + (mask >> 4U)) & 0x0F0F0F0FU) * 0x01010101U) >> 24U;

@@ -12,6 +12,8 @@ TagArray::TagArray(const CacheGeometry& geometry)
       ways_(geometry.ways),
       mask_((geometry.sets & (geometry.sets - 1)) == 0 ? geometry.sets - 1 : 0),
       tags_(std::size_t{geometry.sets} * geometry.ways, kNoTag),
+      print_words_(geometry.ways >= 8 ? (geometry.ways + 7) / 8 : 0),
+      prints_(std::size_t{geometry.sets} * print_words_),
       states_(tags_.size()),
       written_(tags_.size()),
       replacement_(replacement_named(geometry.replacement).value_or(Replacement::lru)),
@@ -35,20 +37,25 @@ void TagArray::use_sets(std::uint32_t sets) {
 
 std::uint32_t TagArray::least_recently_used(std::uint32_t base) const {
   // An invalid line's state is all zero, which no valid line's is.
-  const auto rank_of = [this](std::uint32_t i) {
+  const LineState* const states = &states_[base];
+  std::uint32_t best = 0;
+  std::uint64_t best_rank = ~std::uint64_t{0};
+  const auto look = [&](std::uint32_t w) {
     std::uint64_t rank = 0;
     static_assert(sizeof rank == sizeof(LineState));
-    __builtin_memcpy(&rank, &states_[i], sizeof rank);
-    return rank;
-  };
-  std::uint32_t best = base;
-  std::uint64_t best_rank = rank_of(base);
-  for (std::uint32_t i = base + 1; i < base + ways_; ++i) {
-    const std::uint64_t rank = rank_of(i);
-    best = rank < best_rank ? i : best;
+    __builtin_memcpy(&rank, states + w, sizeof rank);
+    best = rank < best_rank ? w : best;
     best_rank = std::min(rank, best_rank);
+  };
+  std::uint32_t w = 0;
+  for (; w + 4 <= ways_; w += 4) {
+    look(w);
+    look(w + 1);
+    look(w + 2);
+    look(w + 3);
   }
-  return best;
+  for (; w < ways_; ++w) look(w);
+  return base + best;
 }
 
 /// Looks at the ways one by one: for policies that a set's order as numbers does not give.
@@ -94,6 +101,7 @@ LineState& TagArray::install(std::uint32_t index, std::uint64_t number, Eviction
   if (const bool last = eviction == EvictionClass::last; last != is_last(index))
     last_lines_ += last ? 1 : static_cast<std::uint32_t>(-1);
   tags_[index] = number;
+  keep_print(index, number);
   LineState fresh{};
   fresh.used = ++clock_ & kClockMask;
   fresh.eviction = static_cast<std::uint64_t>(eviction) & 3U;

@@ -54,7 +54,9 @@ class TagArray {
   /// The index of the line, or kAbsent. `number` is the line number (address / 128), `set_key` the
   /// number that picks the set. Changes nothing.
   [[nodiscard]] std::uint32_t find(std::uint64_t number, std::uint64_t set_key) const {
-    const std::uint32_t base = set_of(set_key) * ways_;
+    const std::uint32_t set = set_of(set_key);
+    if (print_words_ != 0) return find_by_print(number, set);
+    const std::uint32_t base = set * ways_;
     const std::uint64_t* tags = &tags_[base];
     for (std::uint32_t w = 0; w < ways_; ++w)
       if (tags[w] == number) return base + w;
@@ -103,6 +105,8 @@ class TagArray {
     a(sets);
     if (sets == 0 || std::size_t{sets} * ways_ > tags_.size()) a.misfit("has sets that are not there");
     shape(sets);
+    for (std::size_t i = 0; !a.saves() && i < tags_.size(); ++i)
+      keep_print(static_cast<std::uint32_t>(i), tags_[i]);
     for (std::size_t i = 0; i < tags_.size(); ++i)
       if (states_[i].has_dirty) a(written_[i].dirty, written_[i].home);
   }
@@ -132,6 +136,31 @@ class TagArray {
   [[nodiscard]] std::uint32_t lines() const { return sets_in_use() * ways_; }
 
  private:
+  /// Eight bits of a line number, by which most lines that are not looked for are told at once.
+  [[nodiscard]] static std::uint8_t print_of(std::uint64_t number) {
+    return static_cast<std::uint8_t>(number * 0x9E3779B97F4A7C15ULL >> 56U);
+  }
+  [[nodiscard, gnu::noinline]] std::uint32_t find_by_print(std::uint64_t number, std::uint32_t set) const {
+    constexpr std::uint64_t kOnes = 0x0101'0101'0101'0101, kHighs = 0x8080'8080'8080'8080;
+    const std::uint64_t wanted = kOnes * print_of(number);
+    const std::uint64_t* const words = &prints_[std::size_t{set} * print_words_];
+    for (std::uint32_t i = 0; i < print_words_; ++i) {
+      // The bytes that are zero have their highest bits set; so may others above them.
+      const std::uint64_t differs = words[i] ^ wanted;
+      for (std::uint64_t m = (differs - kOnes) & ~differs & kHighs; m != 0; m &= m - 1) {
+        const std::uint32_t w = i * 8 + static_cast<std::uint32_t>(__builtin_ctzll(m)) / 8;
+        if (w < ways_ && tags_[set * ways_ + w] == number) return set * ways_ + w;
+      }
+    }
+    return kAbsent;
+  }
+  void keep_print(std::uint32_t index, std::uint64_t number) {
+    if (print_words_ == 0) return;
+    const std::uint32_t set = index / ways_, way = index % ways_;
+    std::uint64_t& word = prints_[std::size_t{set} * print_words_ + way / 8];
+    const unsigned shift = way % 8 * 8;
+    word = (word & ~(std::uint64_t{0xFF} << shift)) | std::uint64_t{print_of(number)} << shift;
+  }
   [[nodiscard]] std::uint32_t sets_in_use() const { return static_cast<std::uint32_t>(sets_.divisor()); }
   void shape(std::uint32_t sets);
   [[nodiscard]] std::uint32_t least_recently_used(std::uint32_t base) const;
@@ -162,6 +191,8 @@ class TagArray {
     PhysicalAddress home;
   };
   std::vector<std::uint64_t> tags_;
+  std::uint32_t print_words_;          ///< of a set in prints_; 0: few ways are compared one by one
+  std::vector<std::uint64_t> prints_;  ///< print_of() each tag, eight in a word; what has no tag may have any
   std::vector<LineState> states_;
   std::vector<Written> written_;  ///< touched for lines with dirty bytes only
   std::uint64_t clock_ = 0;

@@ -206,18 +206,18 @@ bool L1Lg::answer(Cycle now, Side& side) {
 }
 
 Cycle L1Lg::tick(Cycle now) {
-  bool moved = false;
+  bool moved = false, fill_waits = from_crossbar.ready(now);
   const auto fill_may_come = [&] { return answers_of(*from_crossbar.front().request).size() < kFillLimit; };
-  if (from_crossbar.ready(now) && fill_may_come()) {
+  if (fill_waits && fill_may_come()) {
     handle_response(*from_crossbar.pop(now).request);
     fill_patience_.taken();
     moved = true;
+    fill_waits = from_crossbar.ready(now);
   }
   if (!flushing_.empty() && outgoing_.size() + fetches_ < out_capacity_) {
     flush_one();
     moved = true;
   }
-  const bool fill_waits = from_crossbar.ready(now);
   fill_patience_.note(fill_waits && !fill_may_come());
   // A request may put two messages in the outgoing queue. Each fetch under way may put one there, too: the
   // write-back of the line that its fill replaces.
@@ -226,8 +226,9 @@ Cycle L1Lg::tick(Cycle now) {
   bool waits = fill_waits;
   for (Side& side : sides_) {
     if (side.from->ready(now)) {
-      if (takes) moved = take(now, side) || moved;
-      waits = waits || side.from->ready(now);
+      const bool taken = takes && take(now, side);
+      moved = moved || taken;
+      waits = waits || !taken || side.from->ready(now);
     }
     if (side.served.empty()) continue;
     moved = answer(now, side) || moved;

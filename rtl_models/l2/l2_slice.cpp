@@ -179,10 +179,10 @@ void L2Slice::answer_late(Request* r) {
                     atomics_time(*r->atomics, parameters_.atomics, r->line == atomics_line_);
     atomics_line_ = r->line;
     const std::uint64_t done = (atomics_free_ + kAtomicParts - 1) / kAtomicParts;
-    atomics_.push_back({domain().cycle_of(later(done + parameters_.atomics.latency)), r, {}});
+    add_late(atomics_, {domain().cycle_of(later(done + parameters_.atomics.latency)), r, {}});
   } else if (const unsigned cycles = partial_sectors(*r) * parameters_.merge_cycles; cycles != 0) {
     merged_ = std::max(merged_, edge_) + cycles;
-    merging_.push_back({domain().cycle_of(later(merged_)), r, {}});
+    add_late(merging_, {domain().cycle_of(later(merged_)), r, {}});
   } else {
     pass_answer(r);
   }
@@ -196,11 +196,11 @@ void L2Slice::send_far(Request* r) {
   const NearCopies::Transfer transfer = core_.send_far(*r);
   if (r->command != Command::read) {
     const std::uint64_t sent = from_far_.send(edge_, bytes_to_home(*r), partitions.link_bytes_per_cycle);
-    far_writes_.push_back({due(sent), r, {}});
+    add_late(far_writes_, {due(sent), r, {}});
   } else if (transfer.sectors != 0) {
     const std::uint64_t sent = to_far_.send(
         edge_, std::uint64_t{kSectorBytes} * sector_count(transfer.sectors), partitions.link_bytes_per_cycle);
-    far_reads_.push_back({due(sent), transfer.entry == MissTable::kNone ? r : nullptr, transfer});
+    add_late(far_reads_, {due(sent), transfer.entry == MissTable::kNone ? r : nullptr, transfer});
   }
 }
 
@@ -217,7 +217,8 @@ void L2Slice::arrive_far(const NearCopies::Transfer& transfer) {
 bool L2Slice::release_late(Cycle now) {
   bool moved = false;
   const auto release = [&](std::deque<Late>& late, auto&& next) {
-    for (; !late.empty() && late.front().due <= now; late.pop_front(), moved = true) next(late.front());
+    for (; !late.empty() && late.front().due <= now; late.pop_front(), --late_, moved = true)
+      next(late.front());
   };
   const auto serve = [this](Request* r) {
     r->far = false;
@@ -327,26 +328,24 @@ Cycle L2Slice::tick(Cycle now) {
   if (answers_late_) {
     loose_ = false;
     edge_ = domain().edge_at_or_after(now);
-    moved = any_late() && release_late(now);
+    moved = late_ != 0 && release_late(now);
     if (moved) refused_ = nullptr;
   }
   bool waiting = false, fill_waits = false;
-  for (In<ResponseMessage>& port : from_dram) {
-    if (served_.size() < kFillLimit && port.ready(now)) {
+  const auto take_fill = [&](In<ResponseMessage>& port) {
+    bool waits = port.ready(now);
+    if (waits && served_.size() < kFillLimit) {
       handle_response(*port.pop(now).request);
       fill_patience_.taken();
       moved = true;
+      waits = port.ready(now);
     }
-    const bool waits = port.ready(now);
     fill_waits = fill_waits || (waits && served_.size() >= kFillLimit);
     waiting = waiting || waits;
-  }
-  if (served_.size() < kFillLimit && from_pcie.ready(now)) {
-    handle_response(*from_pcie.pop(now).request);
-    fill_patience_.taken();
-    moved = true;
-  }
-  fill_patience_.note(fill_waits || (served_.size() >= kFillLimit && from_pcie.ready(now)));
+  };
+  for (In<ResponseMessage>& port : from_dram) take_fill(port);
+  take_fill(from_pcie);
+  fill_patience_.note(fill_waits);
   if (!fill_patience_.exhausted() && served_.size() < kServedLimit && out_count_ < kOutgoingLimit)
     moved = look_up_next(now) || moved;
   if (!served_.empty() && to_crossbar.ready(now)) {
@@ -358,10 +357,10 @@ Cycle L2Slice::tick(Cycle now) {
     for (std::size_t i = 0; i < dram_out_.size(); ++i) moved = send(dram_out_[i], to_dram[i], now) || moved;
     moved = send(pcie_out_, to_pcie, now) || moved;
   }
-  waiting = waiting || !served_.empty() || out_count_ != 0 || from_pcie.ready(now) ||
+  waiting = waiting || !served_.empty() || out_count_ != 0 ||
             (refused_ == nullptr && (!again_.empty() || from_crossbar.ready(now)));
   const Cycle next = moved && waiting ? domain().after(now, 1) : kNever;
-  return answers_late_ ? std::min(next, next_due()) : next;
+  return late_ != 0 ? std::min(next, next_due()) : next;
 }
 
 Cycle L2Slice::next_due() const {

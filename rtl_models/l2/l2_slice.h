@@ -55,7 +55,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
     if (!a.saves()) forget_times();
   }
   [[nodiscard]] bool busy() const override {
-    return any_late() || !served_.empty() || out_count_ != 0 || !again_.empty() ||
+    return late_ != 0 || !served_.empty() || out_count_ != 0 || !again_.empty() ||
            core_.misses().in_use() != 0 || !sysmem_writes_.idle();
   }
   void explain(std::vector<Wait>& waits) const override;
@@ -118,8 +118,15 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   }
   void settle_answers(Cycle at);
   [[nodiscard]] Cycle next_due() const;
-  [[nodiscard]] bool any_late() const {
-    return !atomics_.empty() || !merging_.empty() || !far_reads_.empty() || !far_writes_.empty();
+  /// What is answered in a later cycle.
+  struct Late {
+    Cycle due = 0;
+    Request* request = nullptr;  ///< null: those who wait for the transfer
+    NearCopies::Transfer transfer;
+  };
+  void add_late(std::deque<Late>& late, const Late& l) {
+    late.push_back(l);
+    ++late_;
   }
   void fetch(const Request& r, const L2Outcome& out);
   void queue(RequestQueue& out, Request* r) {
@@ -145,12 +152,6 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   static constexpr unsigned kFillLimit = 4;       ///< answers held before fills wait
   static constexpr unsigned kServedLimit = 8;     ///< answers held before requests wait
   static constexpr unsigned kOutgoingLimit = 16;  ///< requests to the memories held before input waits
-  /// What is answered in a later cycle.
-  struct Late {
-    Cycle due = 0;
-    Request* request = nullptr;  ///< null: those who wait for the transfer
-    NearCopies::Transfer transfer;
-  };
   /// One way of the link between the partitions.
   struct FarWay {
     std::uint64_t sent = 0;  ///< bytes that it had sent, would it never have been idle, when it is free
@@ -167,6 +168,7 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
   bool loose_ = false;      ///< a request is performed loosely timed
   std::uint64_t edge_ = 0;  ///< the number of the edge of the tick under way
   std::deque<Late> atomics_, merging_, far_reads_, far_writes_;  ///< each in the order of their cycles
+  unsigned late_ = 0;                                            ///< what they hold
   std::uint64_t atomics_free_ = 0;                   ///< when the atomics unit is, in kAtomicParts of an edge
   PhysicalAddress atomics_line_{~std::uint64_t{0}};  ///< of its last request
   std::uint64_t merged_ = 0;                         ///< the edge by which all of `merging_` are

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/base/types.h"
@@ -17,31 +19,46 @@ class Calendar {
  public:
   /// Keeps the first marked cycle in `next`, which outlives it.
   explicit Calendar(Cycle& next) : next_(next) { next_ = kNever; }
+  Calendar(const Calendar&) = delete;
+  Calendar& operator=(const Calendar&) = delete;
 
   /// Makes room for one more member. Marks made before are kept.
   std::uint32_t add_member() {
     const std::size_t width = members_ / 8 + 1;
     if (width != width_) {
-      std::vector<std::uint8_t> wheel(kWheel * width, 0);
+      std::vector<std::uint8_t> wider(kWheel * width, 0);
       for (std::size_t slot = 0; slot < kWheel; ++slot)
-        for (std::size_t w = 0; w < width_; ++w) wheel[slot * width + w] = wheel_[slot * width_ + w];
+        for (std::size_t w = 0; w < width_; ++w) wider[slot * width + w] = wheel_[slot * width_ + w];
       width_ = width;
-      wheel_ = std::move(wheel);
+      wide_ = std::move(wider);
+      if (width > 1) {
+        wheel_ = wide_.data();
+      } else {
+        std::copy(wide_.begin(), wide_.end(), narrow_.begin());
+      }
     }
     return members_++;
   }
 
-  /// Marks `member` in `cycle`. kNever: not at all. Pre: cycles before it were taken or hold no mark.
-  void mark(std::uint32_t member, Cycle cycle) {
+  /// Where in a slot of the wheel the mark of a member is.
+  struct Place {
+    explicit Place(std::uint32_t member = 0)
+        : byte(member / 8), bit(static_cast<std::uint8_t>(1U << member % 8)) {}
+    std::uint32_t byte;
+    std::uint8_t bit;
+  };
+  /// Marks a member in `cycle`. kNever: not at all. Pre: cycles before it were taken or hold no mark.
+  void mark(Place member, Cycle cycle) {
     if (cycle < next_) next_ = cycle;
     if (cycle - base_ < kWheel) {
-      std::uint8_t& marks = wheel_[cycle % kWheel * width_ + member / 8];
-      marks = static_cast<std::uint8_t>(marks | 1U << member % 8);
-      occupied_[cycle % kWheel / 64] |= std::uint64_t{1} << (cycle % 64);
+      const std::size_t slot = cycle % kWheel;
+      wheel_[slot * width_ + member.byte] |= member.bit;
+      occupied_[slot / 64] |= std::uint64_t{1} << (cycle % 64);
     } else if (cycle != kNever) {
       mark_far(member, cycle);
     }
   }
+  void mark(std::uint32_t member, Cycle cycle) { mark(Place(member), cycle); }
 
   /// The first marked cycle; kNever if there is none.
   [[nodiscard]] Cycle next() const { return next_; }
@@ -54,13 +71,13 @@ class Calendar {
     base_ = cycle;
     if (far_first_ - cycle < kWheel) bring_near();
     const std::size_t slot = cycle % kWheel;
-    occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
-    std::uint8_t* bytes = &wheel_[slot * width_];
-    for (std::size_t w = 0; w < width_; ++w) {
-      unsigned marks = bytes[w];
-      bytes[w] = 0;
-      for (; marks != 0; marks &= marks - 1)
-        visit(static_cast<std::uint32_t>(w * 8) + static_cast<std::uint32_t>(__builtin_ctz(marks)));
+    occupied_[slot / 64] &= ~(std::uint64_t{1} << (cycle % 64));
+    if (width_ == 1) {
+      visit_all(std::exchange(wheel_[slot], std::uint8_t{0}), 0, visit);
+    } else {
+      for (std::size_t w = 0; w < width_; ++w)
+        visit_all(std::exchange(wheel_[slot * width_ + w], std::uint8_t{0}),
+                  static_cast<std::uint32_t>(w * 8), visit);
     }
     next_ = first_marked();
   }
@@ -70,9 +87,14 @@ class Calendar {
 
  private:
   static constexpr std::size_t kWheel = 128;
+  /// Calls visit(first + n) for each bit n of `marks`.
+  template <class F>
+  static void visit_all(unsigned marks, std::uint32_t first, F& visit) {
+    for (; marks != 0; marks &= marks - 1) visit(first + static_cast<std::uint32_t>(__builtin_ctz(marks)));
+  }
   // What is seldom done stays out of who marks and takes, which then keep no registers for it.
-  [[gnu::noinline]] void mark_far(std::uint32_t member, Cycle cycle) {
-    far_.push({cycle, member});
+  [[gnu::noinline]] void mark_far(Place member, Cycle cycle) {
+    far_.push({cycle, member.byte * 8 + static_cast<unsigned>(__builtin_ctz(member.bit))});
     far_first_ = far_.top().first;
   }
   [[gnu::noinline]] void bring_near() {
@@ -101,11 +123,13 @@ class Calendar {
 
   // What every mark and take reads comes first, in one cache line.
   Cycle& next_;
-  Cycle base_ = 0;                   ///< no cycle before it is marked
-  Cycle far_first_ = kNever;         ///< the first cycle in far_
-  std::size_t width_ = 0;            ///< bytes of a wheel slot: as few as will do, for the host's caches
-  std::vector<std::uint8_t> wheel_;  ///< kWheel slots of one bit per member
+  Cycle base_ = 0;                        ///< no cycle before it is marked
+  Cycle far_first_ = kNever;              ///< the first cycle in far_
+  std::size_t width_ = 0;                 ///< bytes of a wheel slot: as few as will do, for the host's caches
+  std::uint8_t* wheel_ = narrow_.data();  ///< kWheel slots of one bit per member
   std::array<std::uint64_t, kWheel / 64> occupied_{};
+  std::array<std::uint8_t, kWheel> narrow_{};  ///< the wheel of up to eight members
+  std::vector<std::uint8_t> wide_;             ///< and of more
   std::uint32_t members_ = 0;
   using Far = std::pair<Cycle, std::uint32_t>;
   std::priority_queue<Far, std::vector<Far>, std::greater<>> far_;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/divider.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/base/visibility.h"
 
@@ -18,20 +19,21 @@ class WARPLINE_PUBLIC ClockDomain {
     WARPLINE_EXPECT(denominator > 0 && numerator >= denominator,
                     "a domain is no faster than the fastest clock");
     const std::uint64_t common = std::gcd(numerator, denominator);
-    numerator_ = numerator / common;
-    denominator_ = denominator / common;
-    unit_ = numerator_ == denominator_;
+    numerator_ = Divider(numerator / common);
+    denominator_ = Divider(denominator / common);
+    unit_ = numerator == denominator;
   }
 
   [[nodiscard]] bool is_fastest() const { return unit_; }
   /// The cycle of edge k.
   [[nodiscard]] Cycle cycle_of(std::uint64_t edge) const {
-    return unit_ ? edge : (edge * numerator_ + denominator_ - 1) / denominator_;
+    if (unit_) return edge;
+    return denominator_.quotient(edge * numerator_.divisor() + denominator_.divisor() - 1);
   }
   /// The number of the first edge at or after `cycle`.
   [[nodiscard]] std::uint64_t edge_at_or_after(Cycle cycle) const {
     if (unit_ || cycle == 0) return cycle;
-    return (cycle - 1) * denominator_ / numerator_ + 1;
+    return numerator_.quotient((cycle - 1) * denominator_.divisor()) + 1;
   }
   /// The cycle of the first edge at or after `cycle`.
   [[nodiscard]] Cycle align(Cycle cycle) const {
@@ -43,15 +45,16 @@ class WARPLINE_PUBLIC ClockDomain {
   }
   /// The fewest cycles from an edge to the `edges`-th after it.
   [[nodiscard]] Cycle cycles_in(std::uint64_t edges) const {
-    return unit_ ? edges : edges * numerator_ / denominator_;
+    return unit_ ? edges : denominator_.quotient(edges * numerator_.divisor());
   }
   friend bool operator==(const ClockDomain& a, const ClockDomain& b) {
-    return a.numerator_ == b.numerator_ && a.denominator_ == b.denominator_;
+    return a.numerator_.divisor() == b.numerator_.divisor() &&
+           a.denominator_.divisor() == b.denominator_.divisor();
   }
 
  private:
-  std::uint64_t numerator_ = 1;
-  std::uint64_t denominator_ = 1;
+  Divider numerator_{1};
+  Divider denominator_{1};
   bool unit_ = true;
 };
 

@@ -33,6 +33,7 @@ void Engine::add(Component* component, std::size_t number) {
   component->cluster_ = number;
   component->calendar_ = &cluster.calendar;
   component->member_ = cluster.calendar.add_member();
+  component->place_ = Calendar::Place(component->member_);
   cluster.members.push_back(component);
   components_.push_back(component);
   ticked_.push_back(component);

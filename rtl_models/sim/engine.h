@@ -76,16 +76,20 @@ class Component {
         name_(original.name_),
         domain_(original.domain_),
         calendar_(original.calendar_),
-        member_(original.member_) {}
+        member_(original.member_),
+        place_(original.place_) {}
 
  private:
   Engine& engine_;
   friend class Engine;
+  /// Apart, so that who has the fastest clock keeps no registers for it.
+  [[gnu::noinline]] void wake_on_edge(Cycle cycle) { calendar_->mark(place_, domain_.align(cycle)); }
   std::string name_;
   ClockDomain domain_;
   Calendar* calendar_ = nullptr;  ///< of its cluster
   std::size_t cluster_ = 0;       ///< its number
   std::uint32_t member_ = 0;      ///< of the cluster
+  Calendar::Place place_;         ///< as such
 };
 
 /// Runs the components of one netlist by a calendar of ticks. Order within a cycle has no effect,
@@ -236,7 +240,8 @@ class Engine {
 };
 
 inline void Component::wake(Cycle cycle) {
-  calendar_->mark(member_, domain_.align(cycle));
+  if (!domain_.is_fastest()) return wake_on_edge(cycle);
+  calendar_->mark(place_, cycle);
 }
 
 }  // namespace warpline

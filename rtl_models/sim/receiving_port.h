@@ -65,6 +65,8 @@ class alignas(64) In final : public PortBase {
       const Cycle next = std::max(now + 1, slots_[head_].at);
       owner_.wake(next);
       if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, next);
+    } else if (marked_in_ != nullptr) {
+      *marked_in_ &= ~mark_;
     }
     // Last: the sender may begin the next message from within this call.
     if (was_full) tell_end(std::max(wire_free_, credit));
@@ -89,7 +91,10 @@ class alignas(64) In final : public PortBase {
     } else {
       owner_.wake(slot.at);
     }
-    if (count_ == 0 && arrivals_ != nullptr) arrivals_->expect(arrivals_port_, slot.at);
+    if (count_ == 0) {
+      if (marked_in_ != nullptr) *marked_in_ |= mark_;
+      if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, slot.at);
+    }
     tail_ = advance(tail_);
     ++count_;
     // The next message takes the slot after this one; its credit came back with that slot's pop.
@@ -117,6 +122,13 @@ class alignas(64) In final : public PortBase {
     upstream_ = source.upstream;
     owner_.engine().note_binding();
     return before;
+  }
+  /// Keeps `bit` of `ports` set while a message is on the channel, so that an owner with many ports looks at
+  /// one word instead of at all of them. Pre: nothing is on the channel; `ports` lives as long.
+  void mark_in(std::uint64_t& ports, unsigned bit) {
+    WARPLINE_EXPECT(count_ == 0 && bit < 64, "a port is marked before it is used");
+    marked_in_ = &ports;
+    mark_ = std::uint64_t{1} << bit;
   }
   /// Has `arrivals` announce every front message of this port, as number `port`. Pre: no message
   /// was sent yet; `arrivals` belongs to the owner, which collects first thing in every tick.
@@ -230,6 +242,8 @@ class alignas(64) In final : public PortBase {
   unsigned head_ = 0, tail_ = 0, count_ = 0;
   ChannelParameters parameters_;
   unsigned arrivals_port_ = 0;
+  std::uint64_t* marked_in_ = nullptr;
+  std::uint64_t mark_ = 0;
   Arrivals* arrivals_ = nullptr;
   LooseTarget* loose_ = nullptr;
   unsigned latency_ = 0;  ///< of the channel as it was bound, without residence

@@ -20,10 +20,9 @@ void AccessLines::start(const ResolvedAccess& access) {
   image_ = 0;
 }
 
-/// Starts the coalescer on the next space that has lanes left, of surfaces on the next of them. False: there
-/// is no line left.
+/// Starts the coalescer on the next space that has lanes left, of surfaces on the next of them; there is a
+/// line then. Pre: some lanes are left.
 bool AccessLines::next_space() {
-  if ((global_ | constant_ | local_ | remote_ | image_) == 0) return !texels_.done();
   const MemOp& op = access_->op();
   const unsigned bytes = std::max(1U, op.bytes_per_lane());  // a line is controlled by any byte of it
   if (global_ != 0) {

@@ -21,7 +21,10 @@ class AccessLines {
     texels_.clear();
   }
   /// Whether a line is left.
-  [[nodiscard]] bool any() { return !coalescer_.done() || next_space(); }
+  [[nodiscard]] bool any() {
+    if (!coalescer_.done()) return true;
+    return (global_ | constant_ | local_ | remote_ | image_) != 0 ? next_space() : !texels_.done();
+  }
   /// The next line. Pre: any() has said that there is one.
   [[nodiscard]] LineAccess next() { return coalescer_.done() ? texels_.next() : coalescer_.next(); }
   /// Where in the line that came last its lanes lie. Pre: it is not of a texture.

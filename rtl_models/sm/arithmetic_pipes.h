@@ -26,19 +26,16 @@ class ArithmeticPipes {
       limited_ = limited_ || per_cycle != 0;
       ++n;
     });
-    taken_.assign(partitions_, 0);
-    pipes_.assign(partitions_, {});
-    wants_.assign(parameters.warp_slots, PipeClass::none);
   }
   /// Whether the preset has any; without, all that follows is not asked.
   [[nodiscard]] bool present() const { return present_; }
   /// For a new kernel: every pipe is free.
   void start() {
     if (!present_) return;
-    std::fill(pipes_.begin(), pipes_.end(), std::array<Pipe, kPipeClasses>{});
-    std::fill(wants_.begin(), wants_.end(), PipeClass::none);
-    std::fill(taken_.begin(), taken_.end(), std::uint8_t{0});
-    waiting_.fill(0);
+    pipes_ = {};
+    wants_ = {};
+    taken_ = {};
+    waiting_ = {};
   }
   /// What the warp in `slot` issues next goes to that pipe.
   void want(unsigned slot, PipeClass pipe) {
@@ -52,14 +49,18 @@ class ArithmeticPipes {
   [[nodiscard]] bool limited() const { return limited_; }
   /// Of the warps `ready`, of one partition, those that can issue at `edge`: their pipes are free then.
   [[nodiscard]] std::uint64_t free_of(unsigned partition, std::uint64_t ready, std::uint64_t edge) {
-    for (unsigned m = taken_[partition]; m != 0; m &= m - 1) {
+    unsigned taken = taken_[partition];
+    if (taken == 0) return ready;
+    const std::array<Pipe, kPipeClasses>& pipes = pipes_[partition];
+    for (unsigned m = taken; m != 0; m &= m - 1) {
       const auto n = static_cast<unsigned>(__builtin_ctz(m));
-      if (pipes_[partition][n].free > edge) {
+      if (pipes[n].free > edge) {
         ready &= ~waiting_[n];
       } else {
-        taken_[partition] &= static_cast<std::uint8_t>(~(1U << n));
+        taken &= ~(1U << n);
       }
     }
+    taken_[partition] = static_cast<std::uint8_t>(taken);
     return ready;
   }
   /// The edge from which on the first pipe is free that one of `ready`, of that partition, waits for at
@@ -77,20 +78,22 @@ class ArithmeticPipes {
   [[nodiscard]] std::uint64_t free_from(unsigned slot) const {
     return pipes_[slot % partitions_][index(wants_[slot])].free;
   }
-  /// For how many cycles the warp in `slot`, which could have issued to `pipe` from `since` on, has waited
-  /// for the instruction that took it last.
-  [[nodiscard]] std::uint64_t waited(unsigned slot, PipeClass pipe, std::uint64_t since) const {
-    const Pipe& p = pipes_[slot % partitions_][index(pipe)];
-    return p.free - std::min(p.free, std::max(since, p.taken + 1));
-  }
-  /// `i`, of the warp in `slot`, goes to its pipe at `edge`. Returns for how many cycles it takes it.
-  unsigned take(unsigned slot, const Instruction& i, std::uint64_t edge) {
+  /// What an instruction that goes to its pipe waited for that, and for how long it takes it, in cycles.
+  struct Taken {
+    std::uint64_t waited = 0;  ///< for the instruction that had it last
+    unsigned cycles = 0;
+  };
+  /// `i`, of the warp in `slot`, which could have issued from `since` on, goes to its pipe at `edge`.
+  Taken take(unsigned slot, const Instruction& i, std::uint64_t since, std::uint64_t edge) {
     const unsigned partition = slot % partitions_;
-    const unsigned cycles = cycles_[index(i.pipe)] * i.passes;
-    if (cycles == 0) return 0;
-    pipes_[partition][index(i.pipe)] = {edge, edge + cycles};
-    if (cycles > 1) taken_[partition] |= static_cast<std::uint8_t>(1U << index(i.pipe));
-    return cycles;
+    const std::size_t n = index(i.pipe);
+    const unsigned cycles = cycles_[n] * i.passes;
+    if (cycles == 0) return {};
+    Pipe& p = pipes_[partition][n];
+    const std::uint64_t waited = p.free - std::min(p.free, std::max(since, p.taken + 1));
+    p = {edge, edge + cycles};
+    if (cycles > 1) taken_[partition] |= static_cast<std::uint8_t>(1U << n);
+    return {waited, cycles};
   }
   /// SM cycles from the issue of `i` to a result that can be read.
   [[nodiscard]] unsigned latency(const Instruction& i) const {
@@ -102,16 +105,17 @@ class ArithmeticPipes {
   struct Pipe {
     std::uint64_t taken = 0, free = 0;  ///< SM edges: when an instruction took it last, and until when
   };
+  static constexpr unsigned kMostPartitions = 16;
   static_assert(kPipeClasses <= 8, "a bit each in taken_");
   [[nodiscard]] static std::size_t index(PipeClass c) { return static_cast<std::size_t>(c); }
 
   unsigned partitions_;
   bool present_ = false, limited_ = false;
   std::array<unsigned, kPipeClasses> cycles_{}, latency_{};
-  std::vector<std::array<Pipe, kPipeClasses>> pipes_;  ///< by partition
-  std::vector<std::uint8_t> taken_;                    ///< by partition, pipes that may be, a bit each
-  std::vector<PipeClass> wants_;                       ///< by slot
-  std::array<std::uint64_t, kPipeClasses> waiting_{};  ///< the same as slots, a bit each
+  std::array<std::uint8_t, kMostPartitions> taken_{};  ///< by partition, pipes that may be, a bit each
+  std::array<std::uint64_t, kPipeClasses> waiting_{};  ///< slots whose instruction goes there, a bit each
+  std::array<PipeClass, 64> wants_{};                  ///< the same by slot
+  std::array<std::array<Pipe, kPipeClasses>, kMostPartitions> pipes_{};  ///< by partition
 };
 
 }  // namespace warpline

@@ -107,17 +107,17 @@ struct alignas(64) Instruction {
   MatrixClass matrix_class = MatrixClass::f16;  ///< of `matrix`
   PipeClass pipe = PipeClass::none;
   std::uint8_t passes = 1;  ///< instructions of its pipe that the assembler makes of it, 1 to 255
-  RegisterNumbers registers;
-  MemOp mem;             ///< what a `memory` or `fence` instruction says
-  std::uint32_t pc = 0;  ///< bytes from where the kernel's code begins; instructions have 16 each
-  /// Groups that `wait_copies` or `wait_products` does not wait for; CopyGroups::kWaitForAll: it waits for
-  /// all copies, committed or not.
-  std::uint32_t groups_left = 0;
-  std::uint32_t products = 0;  ///< multiply-adds of the warp, of `matrix` and of an access with tiles
   /// griddepcontrol.wait, a `fence`: issues when the grid that its own depends on is complete.
   bool waits_for_grid = false;
   bool reads_time = false;         ///< its result depends on when it issues: `%clock` and its kin
   bool reads_short_clock = false;  ///< it reads the 32 bits of `%clock`: SmParameters::clock_latency is of it
+  std::uint32_t pc = 0;            ///< bytes from where the kernel's code begins; instructions have 16 each
+  RegisterNumbers registers;       ///< up to here, one cache line of the host
+  MemOp mem;                       ///< what a `memory` or `fence` instruction says
+  /// Groups that `wait_copies` or `wait_products` does not wait for; CopyGroups::kWaitForAll: it waits for
+  /// all copies, committed or not.
+  std::uint32_t groups_left = 0;
+  std::uint32_t products = 0;  ///< multiply-adds of the warp, of `matrix` and of an access with tiles
 };
 
 }  // namespace warpline

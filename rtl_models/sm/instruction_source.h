@@ -61,6 +61,10 @@ class InstructionSource {
   /// The instruction that the warp executes next. Pre: runnable. The reference stays valid until
   /// the program ends. Does not change the warp.
   [[nodiscard]] virtual const Instruction& next(unsigned slot) = 0;
+  /// The same of a warp that may not be runnable: null then.
+  [[nodiscard]] virtual const Instruction* peek(unsigned slot) {
+    return state(slot) == WarpState::runnable ? &next(slot) : nullptr;
+  }
   /// Executes it and moves on.
   virtual void execute(unsigned slot, Issue& issue) = 0;
   /// Executes up to `most` instructions of kind `alu` that do not read the time, one after the other, as long

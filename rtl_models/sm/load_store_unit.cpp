@@ -128,7 +128,6 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
 
 void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
   LsuEntry& e = entries_[index];
-  head_.clear();
   head_.started = true;
   if (e.killed || e.access.active == 0) return;
   const MemOp& op = e.instruction->mem;

@@ -46,6 +46,7 @@ class LoopWatch final : public InstructionSource {
   }
   [[nodiscard]] WarpState state(unsigned slot) const override { return source_->state(slot); }
   [[nodiscard]] const Instruction& next(unsigned slot) override { return source_->next(slot); }
+  [[nodiscard]] const Instruction* peek(unsigned slot) override { return source_->peek(slot); }
   void execute(unsigned slot, Issue& issue) override;
   unsigned run_ahead(unsigned slot, Issue& issue, unsigned most, std::uint64_t& threads) override;
   void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,

@@ -45,14 +45,14 @@ struct alignas(64) LsuEntry {
 class LsuEntries {
  public:
   explicit LsuEntries(const SmParameters& parameters)
-      : buffers_(parameters.lsu_entries),
+      : buffers_(new LaneBuffers[parameters.lsu_entries]),
         queue_(parameters.lsu_entries + parameters.warp_slots),
         room_(static_cast<int>(parameters.lsu_entries)),
         capacity_(parameters.lsu_entries),
         most_entries_(parameters.lsu_entries + parameters.warp_slots),
         most_queued_(parameters.lsu_queue) {
     entries_.reserve(most_entries_);
-    for (LaneBuffers& b : buffers_) entries_.emplace_back(b);
+    for (unsigned i = 0; i < parameters.lsu_entries; ++i) entries_.emplace_back(buffers_[i]);
     for (unsigned i = parameters.lsu_entries; i-- > 0;) free_.push_back(i);
   }
   [[nodiscard]] bool has_room() const { return room_ > 0 && queued_ < most_queued_; }
@@ -135,7 +135,7 @@ class LsuEntries {
   }
 
  private:
-  std::vector<LaneBuffers> buffers_;  ///< of the entries; untouched where lanes need none
+  std::unique_ptr<LaneBuffers[]> buffers_;  ///< of the entries; untouched where lanes need none
   std::vector<std::unique_ptr<LaneBuffers>> own_buffers_;  ///< of those made for parked waits
   std::vector<LsuEntry> entries_;
   std::vector<unsigned> free_;

@@ -29,25 +29,14 @@ class ReadyWarps {
   /// Time is now `edge`.
   void advance(std::uint64_t edge) {
     if (occupied_ != 0) {
-      const std::uint64_t steps = std::min<std::uint64_t>(edge - edge_, kWheel);
-      for (std::uint64_t s = 1; s <= steps && occupied_ != 0; ++s) {
-        const std::uint64_t i = (edge_ + s) % kWheel;
-        ready_ |= wheel_[i];
-        wheel_[i] = 0;
+      for (std::uint64_t due = occupied_ & passed(edge); due != 0; due &= due - 1) {
+        const auto i = static_cast<unsigned>(__builtin_ctzll(due));
+        ready_ |= std::exchange(wheel_[i], 0);
         occupied_ &= ~(std::uint64_t{1} << i);
       }
     }
     edge_ = edge;
-    for (std::size_t i = 0; i < far_.size();) {
-      if (far_[i].first - edge_ >= kWheel && far_[i].first > edge_) {
-        ++i;
-        continue;
-      }
-      const auto [when, slot] = far_[i];
-      far_[i] = far_.back();
-      far_.pop_back();
-      at(slot, when);
-    }
+    if (!far_.empty()) bring_near();
   }
   [[nodiscard]] std::uint64_t ready() const { return ready_; }
   void issued(unsigned slot) { ready_ &= ~(std::uint64_t{1} << slot); }
@@ -79,6 +68,26 @@ class ReadyWarps {
 
  private:
   static constexpr unsigned kWheel = 64;
+  /// The slots of the edges after edge_ up to `edge`.
+  [[nodiscard]] std::uint64_t passed(std::uint64_t edge) const {
+    const std::uint64_t steps = edge - edge_;
+    if (steps >= kWheel) return ~std::uint64_t{0};
+    const std::uint64_t ones = (std::uint64_t{1} << steps) - 1;
+    const unsigned first = static_cast<unsigned>((edge_ + 1) % kWheel);
+    return first == 0 ? ones : ones << first | ones >> (kWheel - first);
+  }
+  [[gnu::noinline]] void bring_near() {
+    for (std::size_t i = 0; i < far_.size();) {
+      if (far_[i].first - edge_ >= kWheel && far_[i].first > edge_) {
+        ++i;
+        continue;
+      }
+      const auto [when, slot] = far_[i];
+      far_[i] = far_.back();
+      far_.pop_back();
+      at(slot, when);
+    }
+  }
   std::uint64_t edge_ = 0;
   std::uint64_t ready_ = 0;
   std::uint64_t occupied_ = 0;

@@ -51,7 +51,7 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       bulk_(parameters.bulk_copy, *this, to_crossbar, lsu_, number),
       fetch_(parameters, *this, to_instruction, number),
       pipes_(parameters),
-      scheduler_(parameters.warp_slots, parameters.partitions, pipes_.limited() ? &pipes_ : nullptr),
+      scheduler_(parameters.partitions, pipes_.limited() ? &pipes_ : nullptr),
       tensor_(parameters),
       ordering_(parameters.warp_slots, counters_.ordering),
       dependences_(parameters.warp_slots),
@@ -62,6 +62,9 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
   for (L1Port& port : more_l1_) from_caches_.push_back(&port.from_l1_lg);
   from_caches_.push_back(&from_texture);
   from_caches_.push_back(&from_constant);
+  for (unsigned n = 0; n < from_caches_.size(); ++n) from_caches_[n]->mark_in(inputs_, n);
+  from_instruction.mark_in(inputs_, kFromInstruction);
+  from_distributor.mark_in(inputs_, kFromDistributor);
 }
 
 void Sm::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
@@ -140,7 +143,7 @@ void Sm::evaluate(unsigned slot) {
   scheduler_.schedule(slot, edge);
   if (edge != kNever || !core_.may_end(slot)) return;
   const bool triggered = core_.ctas()[core_.warp(slot).cta].triggered;
-  if (core_.end_warp(slot)) dones_.ended.push_back({CtaDone::Kind::ended, triggered, 0});
+  if (core_.end_warp(slot)) dones_.add({CtaDone::Kind::ended, triggered, 0});
 }
 
 /// Barriers have released warps.
@@ -219,15 +222,21 @@ void Sm::take_launch(Cycle now) {
 }
 
 CtaDone Sm::Reports::take() {
+  const CtaDone first = take_first();
+  any_ = ends_grid_ || triggered_ != 0 || flushed_ || !ended_.empty();
+  return first;
+}
+
+CtaDone Sm::Reports::take_first() {
   using Kind = CtaDone::Kind;
-  if (std::exchange(ends_grid, false)) return {Kind::ends_grid, false, 0};
-  if (triggered != 0) {
-    --triggered;
+  if (std::exchange(ends_grid_, false)) return {Kind::ends_grid, false, 0};
+  if (triggered_ != 0) {
+    --triggered_;
     return {Kind::triggered, false, 0};
   }
-  if (std::exchange(flushed, false)) return {Kind::flushed, false, 0};
-  const CtaDone first = ended.front();
-  ended.erase(ended.begin());
+  if (std::exchange(flushed_, false)) return {Kind::flushed, false, 0};
+  const CtaDone first = ended_.front();
+  ended_.erase(ended_.begin());
   return first;
 }
 
@@ -290,6 +299,7 @@ void Sm::issue(Cycle now, unsigned slot) {
   pace_[slot].edge = edge_ + i.wait;
   if (i.read_counter != DependenceCounters::kNone)
     dependences_[slot].hold_until(i.read_counter, domain().after(now, parameters_.issue_latency));
+  if (i.kind == InstructionKind::alu) return issue_alu(now, slot, i);
   if (i.kind == InstructionKind::memory) return issue_memory(now, slot, i);
   if (i.kind >= InstructionKind::call) return issue_stack(now, slot, i);
   Issue issue;
@@ -297,19 +307,9 @@ void Sm::issue(Cycle now, unsigned slot) {
   core_.execute(slot, issue);
   if (issue.fault != nullptr) {
     core_.keep_program_fault(now, slot, i, issue);
-    if (issue.ends_grid) dones_.ends_grid = true;
+    if (issue.ends_grid) dones_.add_end_of_grid();
   }
   switch (i.kind) {
-    case InstructionKind::alu:
-      if (i.reads_short_clock && parameters_.clock_latency != 0) {
-        scoreboard_.set(slot, i, domain().after(now, parameters_.clock_latency));
-        not_before(slot, edge_ + parameters_.clock_cycles);
-      } else if (pipes_.present()) {
-        issue_arithmetic(now, slot, i);
-      } else {
-        scoreboard_.set(slot, i, domain().after(now, i.latency));
-      }
-      break;
     case InstructionKind::matrix:
       if (issue.active != 0) issue_matrix(now, slot, i);
       break;
@@ -345,7 +345,7 @@ void Sm::issue(Cycle now, unsigned slot) {
       if (issue.active != 0 && core_.reallocate_registers(slot, i.groups_left)) offer_registers(slot);
       break;
     case InstructionKind::trigger_dependents:
-      if (issue.active != 0 && core_.trigger(slot)) ++dones_.triggered;
+      if (issue.active != 0 && core_.trigger(slot)) dones_.add_trigger();
       break;
     case InstructionKind::invalidate_constants: constant_invalidations_ += issue.active != 0; break;
     case InstructionKind::invalidate_instructions:
@@ -385,11 +385,26 @@ void Sm::issue_many(Cycle now, unsigned slot) {
   not_before(slot, edge_ + count);
 }
 
-/// An instruction goes to its pipe, which is free.
-void Sm::issue_arithmetic(Cycle now, unsigned slot, const Instruction& i) {
-  counters_.pipe_wait_cycles += pipes_.waited(slot, i.pipe, scheduler_.ready_since());
-  counters_.pipe_cycles += pipes_.take(slot, i, edge_);
-  scoreboard_.set(slot, i, domain().after(now, pipes_.latency(i)));
+/// An instruction goes to its pipe, if it has one, which is free.
+void Sm::issue_alu(Cycle now, unsigned slot, const Instruction& i) {
+  issue_.clock = edge_;
+  core_.execute(slot, issue_);
+  if (issue_.fault != nullptr) {
+    core_.keep_program_fault(now, slot, i, issue_);
+    if (issue_.ends_grid) dones_.add_end_of_grid();
+    issue_ = {};
+  }
+  unsigned latency = i.latency;
+  if (i.reads_short_clock && parameters_.clock_latency != 0) {
+    latency = parameters_.clock_latency;
+    not_before(slot, edge_ + parameters_.clock_cycles);
+  } else if (pipes_.present()) {
+    const ArithmeticPipes::Taken taken = pipes_.take(slot, i, scheduler_.ready_since(), edge_);
+    counters_.pipe_wait_cycles += taken.waited;
+    counters_.pipe_cycles += taken.cycles;
+    latency = pipes_.latency(i);
+  }
+  scoreboard_.set(slot, i, domain().after(now, latency));
 }
 
 void Sm::issue_matrix(Cycle now, unsigned slot, const Instruction& i) {
@@ -460,12 +475,14 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   const bool alone = w.loads == 0 && w.stores == 0;
   unsigned index = 0;
   LsuEntry& e = take_entry(now, slot, index);
-  Issue issue;
-  issue.clock = edge_;
-  issue.access = &e.access;
-  core_.execute(slot, issue);
+  issue_.clock = edge_;
+  issue_.access = &e.access;
+  core_.execute(slot, issue_);
+  if (issue_.fault != nullptr) {
+    if (e.access.active == 0) core_.keep_program_fault(now, slot, i, issue_);
+    issue_ = {};
+  }
   if (e.access.active == 0) {
-    if (issue.fault != nullptr) core_.keep_program_fault(now, slot, i, issue);
     core_.complete_empty(slot, i, e.access);
     lsu_.entries().free(index);
     return;
@@ -579,7 +596,7 @@ void Sm::handle_events(Cycle now) {
         if (event.slot < core_.warps().size()) maintained(now, event.slot);
         if (event.slot == flushing_slot()) {
           flush_ = Flush::none;
-          dones_.flushed = true;
+          dones_.add_flush();
         }
         break;
       case LsuEvent::Kind::unmapped: core_.keep_unmapped_control(lsu_.last_fault()); break;
@@ -641,7 +658,7 @@ void Sm::advance_bulk_copies(Cycle now) {
   bulk_.advance(now, bulk_events_, events_);
   handle_bulk_events(now);
   for (; !bulk_.cancels().empty(); bulk_.cancels().pop_front())
-    dones_.ended.push_back({CtaDone::Kind::cancel, false, bulk_.cancels().front()});
+    dones_.add({CtaDone::Kind::cancel, false, bulk_.cancels().front()});
 }
 
 void Sm::handle_bulk_events(Cycle now) {
@@ -756,7 +773,7 @@ void Sm::take_answer(Cycle now) {
   Request* const r = port.pop(now).request;
   const unsigned cta = r->warp;
   engine().pool().release(r);
-  if (core_.end_signal(cta)) dones_.ended.push_back({CtaDone::Kind::ended, core_.ctas()[cta].triggered, 0});
+  if (core_.end_signal(cta)) dones_.add({CtaDone::Kind::ended, core_.ctas()[cta].triggered, 0});
 }
 
 /// What others told CTAs here takes effect.
@@ -851,16 +868,18 @@ void Sm::in_flight(std::vector<InFlight>& rows) const {
 Cycle Sm::tick(Cycle now) {
   edge_ = domain().edge_at_or_after(now);
   scheduler_.advance(edge_);
-  for (In<ResponseMessage>* port : from_caches_)
-    if (port->ready(now)) take_response(now, *port);
+  for (std::uint64_t m = inputs_ & kFromCaches; m != 0; m &= m - 1) {
+    In<ResponseMessage>& port = *from_caches_[static_cast<unsigned>(__builtin_ctzll(m))];
+    if (port.ready(now)) take_response(now, port);
+  }
   if (constant_invalidations_ != 0 && lsu_.invalidate_constants(now)) --constant_invalidations_;
-  if (from_instruction.ready(now)) take_instructions(now);
+  if (has_input(kFromInstruction) && from_instruction.ready(now)) take_instructions(now);
   if (!bulk_.idle()) advance_bulk_copies(now);
   lsu_.advance(now, events_);
   if (!events_.empty()) handle_events(now);
   for (std::uint64_t m = core_.flushing(); m != 0; m &= m - 1)
     advance_flush(now, static_cast<unsigned>(__builtin_ctzll(m)));
-  if (from_distributor.ready(now)) take_launch(now);
+  if (has_input(kFromDistributor) && from_distributor.ready(now)) take_launch(now);
   scheduler_.issue([this] { return lsu_.entries().has_room(); },
                    [this, now](unsigned slot) {
                      if (functional_)

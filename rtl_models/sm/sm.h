@@ -167,14 +167,30 @@ class Sm final : public Component, public LooseTarget {
     unsigned resident = 0;
   };
   /// What is to be told the distributor.
-  struct Reports {
-    unsigned triggered = 0;      ///< CTAs
-    std::vector<CtaDone> ended;  ///< CTAs, and questions of some that have not, in this order
-    bool ends_grid = false;
-    bool flushed = false;
-    [[nodiscard]] bool any() const { return !ended.empty() || triggered != 0 || ends_grid || flushed; }
+  class Reports {
+   public:
+    /// A CTA has ended, or one that has not asks something: in this order.
+    void add(const CtaDone& done) {
+      ended_.push_back(done);
+      any_ = true;
+    }
+    /// A CTA says that dependent grids may begin.
+    void add_trigger() {
+      ++triggered_;
+      any_ = true;
+    }
+    void add_end_of_grid() { ends_grid_ = any_ = true; }
+    void add_flush() { flushed_ = any_ = true; }
+    [[nodiscard]] bool any() const { return any_; }
     /// Pre: any().
     CtaDone take();
+
+   private:
+    CtaDone take_first();
+    std::vector<CtaDone> ended_;
+    unsigned triggered_ = 0;
+    bool ends_grid_ = false, flushed_ = false;
+    bool any_ = false;
   };
   /// What CTAs here are told by others, by the cycle in which they hear it.
   struct Heard {
@@ -204,7 +220,7 @@ class Sm final : public Component, public LooseTarget {
 
   void issue(Cycle now, unsigned slot);
   void issue_many(Cycle now, unsigned slot);
-  void issue_arithmetic(Cycle now, unsigned slot, const Instruction& i);
+  void issue_alu(Cycle now, unsigned slot, const Instruction& i);
   void keep_at_barrier(unsigned slot);
   void issue_matrix(Cycle now, unsigned slot, const Instruction& i);
   std::uint64_t take_tensor_pipe(unsigned slot, const Instruction& i, std::uint64_t edge);
@@ -244,6 +260,11 @@ class Sm final : public Component, public LooseTarget {
   std::deque<L1Port> more_l1_;
   std::vector<In<ResponseMessage>*>
       from_caches_;  ///< answers to the load/store unit, but those by the network
+  /// Ports on whose channels there are messages, a bit each: first from_caches_.
+  static constexpr unsigned kFromInstruction = 62, kFromDistributor = 63;
+  static constexpr std::uint64_t kFromCaches = (std::uint64_t{1} << kFromInstruction) - 1;
+  std::uint64_t inputs_ = 0;
+  [[nodiscard]] bool has_input(unsigned bit) const { return (inputs_ >> bit & 1U) != 0; }
   SmCounters counters_;
   SmCore core_;
   LoadStoreUnit lsu_;
@@ -258,6 +279,8 @@ class Sm final : public Component, public LooseTarget {
   std::vector<Pace> pace_;                       ///< likewise
   /// By CTA slot, the edge up to which the arrivals at its barriers keep the barrier unit.
   std::vector<std::uint64_t> barrier_taken_;
+  Issue issue_;  ///< of the instruction that computes or accesses memory and issues now; without a fault
+                 ///< between
   std::uint64_t edge_ = 0;
   bool functional_ = false;  ///< the run is
   bool ending_ = false;      ///< warps that begin end, until the next kernel starts

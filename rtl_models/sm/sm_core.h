@@ -87,9 +87,10 @@ class SmCore {
   /// The instruction that the warp issues next; null: it stands still.
   [[nodiscard]] const Instruction* next(unsigned slot) {
     ResidentWarp& w = warps_[slot];
-    if (w.hold != Hold::none || source_->state(slot) != WarpState::runnable) return nullptr;
-    w.next = &source_->next(slot);
-    return w.next;
+    if (w.hold != Hold::none) return nullptr;
+    const Instruction* const next = source_->peek(slot);
+    if (next != nullptr) w.next = next;
+    return next;
   }
   /// Whether what the warp has in flight lets `i`, its next instruction, issue.
   [[nodiscard]] bool may_issue(unsigned slot, const Instruction& i) const {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "rtl_models/base/random.h"
 #include "rtl_models/base/types.h"
@@ -18,8 +18,9 @@ namespace warpline {
 class WarpScheduler {
  public:
   /// `pipes`: those that a warp's next instruction may have to wait for; null: none has to.
-  WarpScheduler(unsigned slots, unsigned partitions, ArithmeticPipes* pipes = nullptr)
-      : pipes_(pipes), scheduled_(slots, kNever), turn_(partitions, 0), partitions_(partitions) {
+  explicit WarpScheduler(unsigned partitions, ArithmeticPipes* pipes = nullptr)
+      : pipes_(pipes), partitions_(partitions) {
+    scheduled_.fill(kNever);
     for (unsigned s = 0; s < kSlots; s += partitions) first_members_ |= std::uint64_t{1} << s;
   }
   /// Nobody can issue; time is `edge`.
@@ -27,7 +28,7 @@ class WarpScheduler {
     ready_.reset(edge);
     edge_ = edge;
     first_ = 0;
-    std::fill(scheduled_.begin(), scheduled_.end(), kNever);
+    scheduled_.fill(kNever);
   }
   /// Time is now `edge`.
   void advance(std::uint64_t edge) {
@@ -48,7 +49,8 @@ class WarpScheduler {
   [[nodiscard]] bool is_scheduled(unsigned slot) const { return scheduled_[slot] != kNever; }
   /// Whether what the warp issues next needs room in the load/store unit.
   void set_needs_room(unsigned slot, bool needs) {
-    needs_room_ = (needs_room_ & ~(std::uint64_t{1} << slot)) | std::uint64_t{needs} << slot;
+    const std::uint64_t bit = std::uint64_t{1} << slot;
+    needs_room_ = needs ? needs_room_ | bit : needs_room_ & ~bit;
   }
   /// Whether a warp can issue at the next edge; `room`: the load/store unit has some.
   [[nodiscard]] bool any(bool room) {
@@ -90,19 +92,19 @@ class WarpScheduler {
   /// From which edge on the warp that issues could have, but for others and its pipe.
   [[nodiscard]] std::uint64_t ready_since() const { return ready_since_; }
   /// Every partition's turn is slot 0's; or is drawn.
-  void reset_turns() { std::fill(turn_.begin(), turn_.end(), 0U); }
+  void reset_turns() { turn_.fill(0); }
   void draw_turns(Random& random) {
-    for (unsigned& turn : turn_) turn = static_cast<unsigned>(random.below(kSlots));
+    for (unsigned p = 0; p < partitions_; ++p) turn_[p] = static_cast<unsigned>(random.below(kSlots));
   }
 
   template <class Archive>
   void archive(Archive& a) {
     // Pre: nobody can issue.
-    for (unsigned& turn : turn_) a.index(turn, kSlots);
+    for (unsigned p = 0; p < partitions_; ++p) a.index(turn_[p], kSlots);
   }
 
  private:
-  static constexpr unsigned kSlots = 64;
+  static constexpr unsigned kSlots = 64, kMostPartitions = 16;
   /// The slots of partition `p`.
   [[nodiscard]] std::uint64_t members(unsigned p) const { return first_members_ << p; }
   /// The one of `mine` whose turn it is in the partition; it is scheduled no more.
@@ -119,9 +121,9 @@ class WarpScheduler {
   ArithmeticPipes* pipes_;
   std::uint64_t ready_since_ = 0;
   ReadyWarps ready_;
-  std::vector<std::uint64_t> scheduled_;  ///< by slot: the edge for which it stands in ready_
-  std::uint64_t needs_room_ = 0;          ///< slots
-  std::vector<unsigned> turn_;            ///< slot after the last that issued, per partition
+  std::array<std::uint64_t, kSlots> scheduled_;   ///< by slot: the edge for which it stands in ready_
+  std::uint64_t needs_room_ = 0;                  ///< slots
+  std::array<unsigned, kMostPartitions> turn_{};  ///< slot after the last that issued, per partition
   unsigned partitions_;
   std::uint64_t first_members_ = 0;  ///< slots of the first partition
   std::uint64_t edge_ = 0;

@@ -42,6 +42,11 @@ const Instruction& PtxSource::next(unsigned slot) {
   return program_.instructions[slots_[slot].warp->pc()];
 }
 
+const Instruction* PtxSource::peek(unsigned slot) {
+  const Warp* const warp = slots_[slot].warp.get();
+  return warp != nullptr && warp->runnable() ? &program_.instructions[warp->pc()] : nullptr;
+}
+
 void PtxSource::execute(unsigned slot, Issue& issue) {
   Warp& warp = *slots_[slot].warp;
   const Op& op = program_.ops[warp.pc()];

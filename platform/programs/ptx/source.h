@@ -32,6 +32,7 @@ class PtxSource final : public InstructionSource {
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override;
   [[nodiscard]] WarpState state(unsigned slot) const override;
   [[nodiscard]] const Instruction& next(unsigned slot) override;
+  [[nodiscard]] const Instruction* peek(unsigned slot) override;
   void execute(unsigned slot, Issue& issue) override;
   unsigned run_ahead(unsigned slot, Issue& issue, unsigned most, std::uint64_t& threads) override;
   void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,

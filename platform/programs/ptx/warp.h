@@ -67,6 +67,7 @@ class Warp {
   explicit Warp(const Program& program);
   void begin(LaneMask threads);
   [[nodiscard]] WarpState state() const;
+  [[nodiscard]] bool runnable() const { return alive_ != 0 && current_ != kNobody; }
   [[nodiscard]] LaneMask alive() const { return alive_; }
   [[nodiscard]] std::uint32_t pc() const { return groups_[current_].pc; }
   /// Calls that the lane deepest in them has not returned from.

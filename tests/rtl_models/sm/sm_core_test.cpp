@@ -158,7 +158,7 @@ TEST(Ordering, WhatFencesAskOfCaches) {
 }
 
 TEST(WarpScheduler, TurnsGoRoundAndThoseThatNeedRoomWaitForIt) {
-  WarpScheduler scheduler(4, 2);
+  WarpScheduler scheduler(2);
   scheduler.reset(0);
   std::vector<unsigned> issued;
   const auto issue = [&](bool room) {
