@@ -88,6 +88,20 @@ struct LineGate final : Gate<RequestMessage> {
   }
 };
 
+TEST(Channel, APortIsMarkedWhileAMessageIsOnItsChannel) {
+  Hop hop({32, 5, 4, 1});
+  std::uint64_t ports = std::uint64_t{1} << 3U;  // another port's
+  hop.in.mark_in(ports, 9);
+  EXPECT_EQ(ports, 1U << 3U);
+  hop.out.send(100, hop.message(1));
+  hop.out.send(101, hop.message(1));
+  EXPECT_EQ(ports, 1U << 3U | 1U << 9U);
+  hop.in.pop(105);
+  EXPECT_EQ(ports, 1U << 3U | 1U << 9U);
+  hop.in.pop(106);
+  EXPECT_EQ(ports, 1U << 3U);
+}
+
 TEST(Channel, AGateHoldsWhatItIsAboutAndWhatIsBehindIt) {
   Hop hop({32, 5, 4, 1});
   LineGate gate;
