@@ -64,6 +64,7 @@ int check_request(RunRequest& request) {
     return bad_input("--fast-forward crosses hops by calls, which hops opened as pins do not take",
                      "--pins without --fast-forward");
   if (!is_one_of("--transport", request.transport, {"fast", "at", "lt", "functional"})) return kBadInput;
+  if (!is_one_of("--trace-cache", request.trace_cache, {"on", "off"})) return kBadInput;
   if (!is_timed(request.transport) && !request.fast_forward.empty())
     return bad_input("--fast-forward leads to timed grids; --transport " + request.transport + " has none",
                      "--transport fast or at");

@@ -128,6 +128,7 @@ class Run {
     LaunchRunner runner(inputs_->plan, platform, options.tags_only, host ? &*host : nullptr);
     runner.fast_forward(inputs_->fast_forward);
     runner.stop_after(inputs_->rest);
+    runner.cache_traces(request_.trace_cache == "on" ? sass::TraceCache::on : sass::TraceCache::off);
     // Devices are set up with the data, and by then they are observed.
     Diagnostics faults;
     if (request_.observation.wanted()) {
@@ -441,6 +442,12 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
       "refuses modules that such a GPU would not load, by their .target and its compute_capability");
   command.add_flag("--tags-only", r.tags_only,
                    "addresses and time only: traces and access patterns; what needs data is refused");
+  command
+      .add_option(
+          "--trace-cache", r.trace_cache,
+          "on: keeps the binary form of each trace beside it (TRACE.wlt; where that cannot be, in the "
+          "user's cache folder), which is read the next time; or off")
+      ->capture_default_str();
   command.add_option("--stats", r.stats, "writes every counter to this JSON file");
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "

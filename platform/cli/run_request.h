@@ -22,6 +22,7 @@ struct RunRequest {
   bool keep_warm = false;         ///< what it skips keeps the caches warm
   std::string schedule;           ///< of modules in PTX: ptx, assembler; or empty
   bool tags_only = false;
+  std::string trace_cache = "on";     ///< whether packed traces are kept and read: on, off
   bool strict_target = false;         ///< modules for later GPUs are refused, not only remarked
   std::string stats;                  ///< JSON file, or empty
   std::string access_log;             ///< what arrived at devices: text, or JSON if it ends so; or empty

@@ -78,6 +78,7 @@ struct LaunchRunner::State {
   std::uint64_t grids_made = 0;
   std::vector<std::unique_ptr<FileState>> states{};
   FastForward fast_forward{};
+  sass::TraceCache trace_cache = sass::TraceCache::off;
   FastForward rest{};      ///< after which the run ends
   std::string before{};    ///< progress that it continues
   std::string progress{};  ///< that it has made
@@ -224,7 +225,7 @@ class LaunchRunner::State::Run {
   }
 
   bool run_trace(const Step& step) {
-    auto opened = sass::open_trace(step.trace);
+    auto opened = sass::open_trace(step.trace, state_.trace_cache);
     if (!opened.ok()) {
       end_.input_faults = opened.faults();
       return false;
@@ -429,6 +430,10 @@ void LaunchRunner::fast_forward(const FastForward& to) {
 
 void LaunchRunner::stop_after(const FastForward& rest) {
   state_->rest = rest;
+}
+
+void LaunchRunner::cache_traces(sass::TraceCache cache) {
+  state_->trace_cache = cache;
 }
 
 const std::string& LaunchRunner::progress() const {

@@ -9,6 +9,7 @@
 
 #include "platform/launch/workload.h"
 #include "platform/machine/gpu_platform.h"
+#include "platform/programs/sass_trace/trace.h"
 #include "platform/report/run_statistics.h"
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
@@ -56,6 +57,8 @@ class WARPLINE_PUBLIC LaunchRunner {
   /// Ends the run at the rest after the first grid of that kernel, or after that many grids, those that run
   /// at the same time included; nothing is checked then.
   void stop_after(const FastForward& rest);
+  /// Whether the packed forms of traces are kept and read; they are not unless this is called.
+  void cache_traces(sass::TraceCache cache);
   /// Called before each grid with its number and its kernel's name.
   void on_launch(std::function<void(std::size_t, const std::string&)> callback);
   /// Called after each grid with what its kernels have printed, in pieces: by printf, or (`assertion`) by

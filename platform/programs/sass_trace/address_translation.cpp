@@ -3,14 +3,6 @@
 #include "rtl_models/sm/address_windows.h"
 
 namespace warpline::sass {
-namespace {
-
-std::uint64_t lane_address(const Addresses& a, unsigned lane) {
-  return a.form == AddressForm::strided ? a.base + lane * static_cast<std::uint64_t>(a.stride) : a.lane[lane];
-}
-
-}  // namespace
-
 bool AddressTranslation::in_shared(std::uint64_t address) const {
   return shared_ != 0 && address - shared_ < AddressWindows::kSize;
 }
@@ -33,30 +25,21 @@ std::uint64_t AddressTranslation::translate(Space space, std::uint64_t address) 
   }
 }
 
-bool AddressTranslation::apply(Space space, LaneMask mask, Addresses& a) const {
-  if (space == Space::global) return true;
-  bool all_global = space == Space::generic;
-  for (LaneMask m = mask; m != 0 && all_global; m &= m - 1) {
-    const std::uint64_t address = lane_address(a, first_lane(m));
-    all_global = !in_shared(address) && !in_local(address);
-  }
-  if (all_global) return true;
+void AddressTranslation::apply(Space space, LaneMask mask, MemoryAccess& a) const {
+  if (space == Space::global) return;
   if (a.form == AddressForm::strided) {
     // The whole run moves by one amount if both ends do, and it is shorter than any window.
     constexpr std::int64_t kShort = 4096;
-    const std::uint64_t first = lane_address(a, first_lane(mask));
-    const std::uint64_t last = lane_address(a, last_lane(mask));
+    const std::uint64_t first = a.address_of(first_lane(mask));
+    const std::uint64_t last = a.address_of(last_lane(mask));
     const std::uint64_t shift = translate(space, first) - first;
     if (a.stride >= -kShort && a.stride <= kShort && shift == translate(space, last) - last) {
       a.base += shift;
-      return false;
+      return;
     }
   }
-  std::array<std::uint64_t, kWarpLanes> lanes{};
-  for_each_lane(mask, [&](unsigned lane) { lanes[lane] = translate(space, lane_address(a, lane)); });
+  for_each_lane(mask, [&](unsigned lane) { a.address[lane] = translate(space, a.address_of(lane)); });
   a.form = AddressForm::per_lane;
-  a.lane = lanes;
-  return false;
 }
 
 }  // namespace warpline::sass

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "platform/programs/sass_trace/header.h"
-#include "platform/programs/sass_trace/packed_warp.h"
 #include "rtl_models/isa/mem_op.h"
+#include "rtl_models/sm/memory_access.h"
 
 namespace warpline::sass {
 
@@ -24,9 +24,12 @@ class AddressTranslation {
   explicit AddressTranslation(const TraceHeader& header)
       : shared_(header.shared_base), local_(header.local_base) {}
   [[nodiscard]] std::uint64_t translate(Space space, std::uint64_t address) const;
-  /// Translates what the lanes of `mask` access. Answers whether they all lie in global memory. Pre: mask is
-  /// not 0; |stride| <= 2^56.
-  bool apply(Space space, LaneMask mask, Addresses& addresses) const;
+  /// Translates what the lanes of `mask` access. Pre: mask is not 0; |stride| <= 2^56.
+  void apply(Space space, LaneMask mask, MemoryAccess& access) const;
+  /// Whether a generic address lies in none of the windows.
+  [[nodiscard]] bool is_global(std::uint64_t address) const {
+    return !in_shared(address) && !in_local(address);
+  }
 
  private:
   [[nodiscard]] bool in_shared(std::uint64_t address) const;

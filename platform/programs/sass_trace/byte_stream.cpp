@@ -10,6 +10,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string_view>
+#include <vector>
 
 #include "rtl_models/base/text.h"
 
@@ -34,11 +35,15 @@ class PlainFile final : public ByteStream {
     const std::size_t got = std::fread(to, 1, capacity, file_);
     if (got == 0 && std::ferror(file_) != 0)
       throw std::runtime_error("cannot be read: " + std::string(std::strerror(errno)));
+    print_.crc = lzma_crc64(reinterpret_cast<const std::uint8_t*>(to), got, print_.crc);
+    print_.bytes += got;
     return got;
   }
+  FileFingerprint fingerprint() const override { return print_; }
   /// The first bytes, without consuming them.
   std::size_t peek(char* to, std::size_t capacity) {
     const std::size_t got = read(to, capacity);
+    print_ = {};
     if (std::fseek(file_, 0, SEEK_SET) != 0)
       throw std::runtime_error(
           "is a pipe; traces and lists of them are plain files, for they are read more than once");
@@ -47,6 +52,7 @@ class PlainFile final : public ByteStream {
 
  private:
   std::FILE* file_;
+  FileFingerprint print_;
 };
 
 class XzFile final : public ByteStream {
@@ -82,6 +88,7 @@ class XzFile final : public ByteStream {
     }
     return capacity - state_.avail_out;
   }
+  FileFingerprint fingerprint() const override { return file_->fingerprint(); }
 
  private:
   std::unique_ptr<PlainFile> file_;
@@ -125,6 +132,7 @@ class GzFile final : public ByteStream {
     }
     return capacity - state_.avail_out;
   }
+  FileFingerprint fingerprint() const override { return file_->fingerprint(); }
 
  private:
   std::unique_ptr<PlainFile> file_;
@@ -134,6 +142,14 @@ class GzFile final : public ByteStream {
 };
 
 }  // namespace
+
+FileFingerprint fingerprint_of(const std::string& path) {
+  PlainFile file(path);
+  std::vector<char> piece(kChunk);
+  while (file.read(piece.data(), piece.size()) != 0) {
+  }
+  return file.fingerprint();
+}
 
 std::unique_ptr<ByteStream> open_stream(const std::string& path) {
   auto file = std::make_unique<PlainFile>(path);

@@ -23,6 +23,13 @@ struct TraceHeader {
   bool has_lines = false;            ///< `enable lineinfo`: instructions start with a line number
   std::vector<std::string> unknown;  ///< keys that this reader does not know
 
+  friend bool operator==(const TraceHeader& a, const TraceHeader& b) {
+    return a.kernel_name == b.kernel_name && a.grid == b.grid && a.block == b.block &&
+           a.shared_bytes == b.shared_bytes && a.registers == b.registers &&
+           a.binary_version == b.binary_version && a.shared_base == b.shared_base &&
+           a.local_base == b.local_base && a.version == b.version && a.has_lines == b.has_lines &&
+           a.unknown == b.unknown;
+  }
   [[nodiscard]] unsigned warps_per_block() const {
     return static_cast<unsigned>((block.count() + kWarpLanes - 1) / kWarpLanes);
   }

@@ -24,9 +24,15 @@ unsigned read_registers(LineCursor& line, const char* count_name, const char* na
   return n;
 }
 
-[[noreturn]] void fail_illegal(const LineCursor& line, const Operands& operands, const std::string& why,
+[[noreturn]] void fail_illegal(const LineCursor& line, const Program::Entry& entry, const std::string& why,
                                const std::string& hint) {
-  line.fail_line("illegal instruction " + std::string(operands.opcode) + ": " + why, hint);
+  line.fail_line("illegal instruction " + entry.opcode + ": " + why, hint);
+}
+
+/// Whether active lanes must say where they go.
+bool needs_addresses(const Instruction& i) {
+  return i.kind == InstructionKind::memory &&
+         (i.mem.kind != MemKind::cache_control || i.mem.cache_target == CctlTarget::data_line);
 }
 
 bool names_an_address(LaneMask mask, const Addresses& a) {
@@ -77,34 +83,9 @@ void InstructionLineParser::read_addresses(LineCursor& line, LaneMask mask, Addr
   }
 }
 
-unsigned InstructionLineParser::choose(Program::Entry& entry, LaneMask mask, std::int64_t immediate,
-                                       bool all_global, WarpPosition& position) {
-  if (mask == 0) return entry.idle != Program::kNone ? entry.idle : entry.op;
-  if (all_global && entry.as_global != Program::kNone) return entry.as_global;
-  switch (entry.action) {
-    case Action::async_copy: return program_.copy_of(entry, position.groups, position.copies++);
-    case Action::async_commit:
-      ++position.groups;
-      position.copies = 0;
-      return entry.op;
-    case Action::async_wait:
-      // Until at most `immediate` groups are under way. Without groups the instruction waits for
-      // hardware scoreboards, which replay by registers has covered.
-      if (immediate < 0 || immediate >= std::int64_t{position.groups}) return entry.op;
-      return program_.wait_for(entry, position.groups - 1 - static_cast<unsigned>(immediate));
-    default: return entry.op;
-  }
-}
-
-void InstructionLineParser::parse(LineCursor line, WarpPosition& position, PackedWarp& warp) {
-  if (header_.version < kFirstWithoutPosition) check_position(line, position);
-  if (header_.has_lines) line.decimal("a source line", UINT32_MAX);
+Operands read_operands(LineCursor& line, std::uint32_t pc, std::string_view& text) {
   Operands operands;
-  operands.pc = static_cast<std::uint32_t>(line.hex("a program counter", UINT32_MAX));
-  const auto mask = static_cast<LaneMask>(line.hex("an active mask", UINT32_MAX));
-  if ((mask & ~header_.lanes_of(position.warp)) != 0)
-    line.fail("the mask names lanes that this warp does not have");
-
+  operands.pc = pc;
   const std::size_t from = line.position();
   operands.destination_count =
       read_registers(line, "a destination count", "a destination register", operands.destinations);
@@ -115,23 +96,38 @@ void InstructionLineParser::parse(LineCursor line, WarpPosition& position, Packe
   operands.width = static_cast<unsigned>(line.decimal("a width", 32));
   if (operands.width != 0 && !is_power_of_two(operands.width))
     line.fail("a width is 0, 1, 2, 4, 8, 16 or 32 bytes");
-  const std::string_view text = line.between(from, line.end_of_last());
+  text = line.between(from, line.end_of_last());
+  return operands;
+}
 
+Program::Entry& InstructionLineParser::read_entry(LineCursor& line, std::uint32_t pc) {
+  // Most instructions follow the one that followed last time: then their text need not be taken apart again.
+  if (expected_ < program_.size()) {
+    Program::Entry& likely = program_.at(expected_);
+    if (likely.pc == pc && line.take(likely.text)) return likely;
+  }
+  std::string_view text;
+  const Operands operands = read_operands(line, pc, text);
   if (program_.full()) line.fail_line("the kernel has more than 2 million different instructions");
-  Program::Entry& entry = program_.entry(text, operands);
-  if (!entry.illegal.empty()) fail_illegal(line, operands, entry.illegal, entry.hint);
-  const Instruction& instruction = program_.op(entry.op).instruction;
-  const bool is_memory = instruction.kind == InstructionKind::memory;
-  const bool names_lines =
-      instruction.mem.kind != MemKind::cache_control || instruction.mem.cache_target == CctlTarget::data_line;
+  return program_.entry(text, operands);
+}
+
+void InstructionLineParser::parse(LineCursor line, const WarpPosition& position, PackedWarp& warp) {
+  if (header_.version < kFirstWithoutPosition) check_position(line, position);
+  if (header_.has_lines) line.decimal("a source line", UINT32_MAX);
+  const auto pc = static_cast<std::uint32_t>(line.hex("a program counter", UINT32_MAX));
+  const auto mask = static_cast<LaneMask>(line.hex("an active mask", UINT32_MAX));
+  if ((mask & ~header_.lanes_of(position.warp)) != 0)
+    line.fail("the mask names lanes that this warp does not have");
+  const Program::Entry& entry = read_entry(line, pc);
+  expected_ = entry.number + 1;
+  if (!entry.illegal.empty()) fail_illegal(line, entry, entry.illegal, entry.hint);
   Addresses addresses;
-  bool all_global = false;
-  if (operands.width != 0) {
+  if (entry.width != 0) {
     read_addresses(line, mask, addresses);
     if (entry.acts_on_all && names_an_address(mask, addresses))
-      fail_illegal(line, operands, rule_of(CctlFault::immediate_of_all), {});
-    if (is_memory && mask != 0) all_global = translation_.apply(instruction.mem.space, mask, addresses);
-  } else if (is_memory && names_lines && mask != 0) {
+      fail_illegal(line, entry, rule_of(CctlFault::immediate_of_all), {});
+  } else if (mask != 0 && needs_addresses(entry.op->instruction)) {
     line.fail("a memory instruction with active lanes needs addresses");
   }
   const std::int64_t immediate =
@@ -141,10 +137,7 @@ void InstructionLineParser::parse(LineCursor line, WarpPosition& position, Packe
   const bool is_barrier = entry.action == Action::barrier_sync || entry.action == Action::barrier_arrive;
   if (is_barrier && (immediate < 0 || immediate > 1024))
     line.fail("a barrier is numbered 0 to 15, or counts up to 1024 threads");
-  program_.count(entry);
-  const std::int64_t operand = is_barrier || entry.action == Action::sleep ? immediate : 0;
-  const unsigned op = choose(entry, mask, immediate, all_global, position);
-  warp.append(op, mask, operand, is_memory && mask != 0 && operands.width != 0 ? &addresses : nullptr);
+  warp.append(entry.number, mask, immediate, mask != 0 && entry.width != 0 ? &addresses : nullptr);
 }
 
 }  // namespace warpline::sass

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "platform/programs/sass_trace/address_translation.h"
 #include "platform/programs/sass_trace/header.h"
 #include "platform/programs/sass_trace/line_cursor.h"
 #include "platform/programs/sass_trace/packed_warp.h"
@@ -12,30 +11,30 @@ namespace warpline::sass {
 struct WarpPosition {
   Dim3 cta;
   unsigned warp = 0;
-  unsigned groups = 0;  ///< of asynchronous copies that it has closed so far
-  unsigned copies = 0;  ///< in the group that is open
 };
+
+/// Reads the static part of an instruction line, from the destinations to the width. `text` becomes how it is
+/// written. Throws InputError at a fault.
+[[nodiscard]] Operands read_operands(LineCursor& line, std::uint32_t pc, std::string_view& text);
 
 /// Understands instruction lines, in every version of the format.
 class InstructionLineParser {
  public:
-  InstructionLineParser(const TraceHeader& header, Program& program)
-      : header_(header), program_(program), translation_(header) {}
+  InstructionLineParser(const TraceHeader& header, Program& program) : header_(header), program_(program) {}
 
   /// Appends the instruction on `line` to `warp`. Throws InputError at any fault.
-  void parse(LineCursor line, WarpPosition& position, PackedWarp& warp);
+  void parse(LineCursor line, const WarpPosition& position, PackedWarp& warp);
 
  private:
   void check_position(LineCursor& line, const WarpPosition& position) const;
   /// Reads address mode and addresses of the lanes in `mask`.
   void read_addresses(LineCursor& line, LaneMask mask, Addresses& addresses) const;
-  /// The static instruction that stands for this execution.
-  unsigned choose(Program::Entry& entry, LaneMask mask, std::int64_t immediate, bool all_global,
-                  WarpPosition& position);
+  /// The entry for the static part, up to which `line` has been read.
+  Program::Entry& read_entry(LineCursor& line, std::uint32_t pc);
 
   const TraceHeader& header_;
   Program& program_;
-  AddressTranslation translation_;
+  unsigned expected_ = 0;  ///< number of the entry behind the last one
 };
 
 }  // namespace warpline::sass

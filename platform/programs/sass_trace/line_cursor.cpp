@@ -22,7 +22,7 @@ std::string quoted(std::string_view word) {
 
 }  // namespace
 
-std::uint64_t LineCursor::hex(const char* what, std::uint64_t max) {
+std::uint64_t LineCursor::explain_hex(const char* what, std::uint64_t max) {
   const std::string_view all = word(what);
   const bool prefixed = all.size() > 2 && all[0] == '0' && (all[1] == 'x' || all[1] == 'X');
   std::uint64_t value = 0;
@@ -33,7 +33,7 @@ std::uint64_t LineCursor::hex(const char* what, std::uint64_t max) {
   return value;
 }
 
-std::uint64_t LineCursor::decimal(const char* what, std::uint64_t max) {
+std::uint64_t LineCursor::explain_decimal(const char* what, std::uint64_t max) {
   const std::string_view digits = word(what);
   std::uint64_t value = 0;
   const Digits d = read(digits, 10, value);
@@ -43,7 +43,7 @@ std::uint64_t LineCursor::decimal(const char* what, std::uint64_t max) {
   return value;
 }
 
-std::int64_t LineCursor::signed_decimal(const char* what) {
+std::int64_t LineCursor::explain_signed(const char* what) {
   const std::string_view text = word(what);
   const bool negative = !text.empty() && text[0] == '-';
   std::uint64_t value = 0;
@@ -63,8 +63,7 @@ unsigned LineCursor::register_number(const char* what) {
   return static_cast<unsigned>(value);
 }
 
-void LineCursor::expect_end() {
-  if (done()) return;
+void LineCursor::explain_end() {
   const std::string_view extra = word("nothing");
   fail("expected the end of the line, found " + quoted(extra));
 }

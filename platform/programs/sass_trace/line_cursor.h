@@ -1,12 +1,23 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "platform/programs/sass_trace/line_reader.h"
 
 namespace warpline::sass {
+
+/// The value of each character as a hexadecimal digit; 16: it is none.
+inline constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
+  std::array<std::uint8_t, 256> table{};
+  for (std::uint8_t& digit : table) digit = 16;
+  for (unsigned d = 0; d < 10; ++d) table['0' + d] = static_cast<std::uint8_t>(d);
+  for (unsigned d = 10; d < 16; ++d) table['a' + d - 10] = table['A' + d - 10] = static_cast<std::uint8_t>(d);
+  return table;
+}();
 
 /// The words of one line, each checked as it is taken. A fault throws InputError with the place.
 class LineCursor {
@@ -27,16 +38,62 @@ class LineCursor {
     if (at_ == last_) missing(what);
     return line_.substr(last_, at_ - last_);
   }
+  /// Takes `text`, some words with the blanks between them, if it is next and a word ends with it.
+  bool take(std::string_view text) {
+    skip_blanks();
+    if (line_.size() - at_ < text.size() || std::memcmp(line_.data() + at_, text.data(), text.size()) != 0)
+      return false;
+    if (!ends_word(at_ + text.size())) return false;
+    at_ += text.size();
+    last_ = at_;
+    while (last_ > 0 && !ends_word(last_ - 1)) --last_;
+    return true;
+  }
   /// Hexadecimal digits, with or without `0x`, of at most `max`.
-  std::uint64_t hex(const char* what, std::uint64_t max);
+  std::uint64_t hex(const char* what, std::uint64_t max) {
+    skip_blanks();
+    std::size_t at = at_;
+    if (line_.size() - at > 2 && line_[at] == '0' && (line_[at + 1] | 0x20) == 'x') at += 2;
+    const std::size_t from = at;
+    std::uint64_t value = 0;
+    for (; at < line_.size(); ++at) {
+      const unsigned digit = kHexDigits[static_cast<unsigned char>(line_[at])];
+      if (digit > 15) break;
+      value = value << 4U | digit;
+    }
+    if (at == from || at - from > 16 || !ends_word(at) || value > max) return explain_hex(what, max);
+    last_ = at_;
+    at_ = at;
+    return value;
+  }
   /// Decimal digits of at most `max`.
-  std::uint64_t decimal(const char* what, std::uint64_t max);
+  std::uint64_t decimal(const char* what, std::uint64_t max) {
+    skip_blanks();
+    std::uint64_t value = 0;
+    const std::size_t at = digits(at_, value);
+    if (at == at_ || value > max) return explain_decimal(what, max);
+    last_ = at_;
+    at_ = at;
+    return value;
+  }
   /// Decimal digits with an optional sign. Values from 2^63 to 2^64-1 are taken as their two's complement.
-  std::int64_t signed_decimal(const char* what);
+  std::int64_t signed_decimal(const char* what) {
+    skip_blanks();
+    const std::size_t from = at_ + (at_ < line_.size() && line_[at_] == '-' ? 1 : 0);
+    std::uint64_t value = 0;
+    const std::size_t at = digits(from, value);
+    if (at == from) return explain_signed(what);
+    const bool negative = from != at_;
+    last_ = at_;
+    at_ = at;
+    return static_cast<std::int64_t>(negative ? std::uint64_t{0} - value : value);
+  }
   /// `R0` to `R255`.
   unsigned register_number(const char* what);
   /// Throws unless only blanks are left.
-  void expect_end();
+  void expect_end() {
+    if (!done()) explain_end();
+  }
 
   /// Where the next word starts, and what lies between two such places.
   [[nodiscard]] std::size_t position() {
@@ -57,6 +114,25 @@ class LineCursor {
   void skip_blanks() {
     while (at_ < line_.size() && (line_[at_] == ' ' || line_[at_] == '\t')) ++at_;
   }
+  [[nodiscard]] bool ends_word(std::size_t at) const {
+    return at == line_.size() || line_[at] == ' ' || line_[at] == '\t';
+  }
+  /// Where the word of decimal digits ends that starts at `from`; `from` itself unless it is one of at
+  /// most 18.
+  std::size_t digits(std::size_t from, std::uint64_t& value) const {
+    std::size_t at = from;
+    for (; at < line_.size(); ++at) {
+      const unsigned digit = static_cast<unsigned char>(line_[at]) - unsigned{'0'};
+      if (digit > 9) break;
+      value = value * 10 + digit;
+    }
+    return at - from > 18 || !ends_word(at) ? from : at;
+  }
+  /// What is no plain number: the same with every check and its message.
+  std::uint64_t explain_hex(const char* what, std::uint64_t max);
+  std::uint64_t explain_decimal(const char* what, std::uint64_t max);
+  std::int64_t explain_signed(const char* what);
+  [[noreturn]] void explain_end();
   [[noreturn]] void missing(const char* what) const;
 
   const std::string* file_;

@@ -24,6 +24,8 @@ class LineReader {
   /// Throws InputError if the file cannot be read further or the line is too long.
   [[nodiscard]] bool next(std::string_view& line);
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// Of what has been read so far of the file as it lies on disk.
+  [[nodiscard]] FileFingerprint fingerprint() const { return stream_->fingerprint(); }
   /// Number of the line that `next` gave, from 1.
   [[nodiscard]] unsigned number() const { return number_; }
 

@@ -75,9 +75,9 @@ Instruction make_instruction(const Operands& o, const Opcode& opcode) {
 
 }  // namespace
 
-unsigned Program::add_op(StaticOp op) {
+const StaticOp* Program::add_op(const StaticOp& op) {
   ops_.push_back(op);
-  return static_cast<unsigned>(ops_.size() - 1);
+  return &ops_.back();
 }
 
 Program::Entry& Program::add(std::string_view text, const Operands& operands) {
@@ -128,33 +128,38 @@ Program::Entry& Program::add(std::string_view text, const Operands& operands) {
     e.idle = add_op(idle);
   }
   e.text = text;
+  e.opcode = operands.opcode;
+  e.number = static_cast<unsigned>(entries_.size());
+  e.pc = operands.pc;
+  e.width = operands.width;
   entries_.push_back(std::move(e));
   Entry& added = entries_.back();
+  by_number_.push_back(&added);
   known_.emplace(Line{operands.pc, added.text}, &added);
   return added;
 }
 
-unsigned& Program::twin_of(Entry& entry, unsigned twin) {
-  if (entry.twins.empty()) entry.twins.assign(kRegisters - kFirstCopyRegister, kNone);
+const StaticOp*& Program::twin_of(Entry& entry, unsigned twin) {
+  if (entry.twins.empty()) entry.twins.resize(kRegisters - kFirstCopyRegister);
   return entry.twins[twin];
 }
 
-unsigned Program::copy_of(Entry& entry, unsigned group, unsigned copy) {
+const StaticOp* Program::copy_of(Entry& entry, unsigned group, unsigned copy) {
   const unsigned twin = group % kCopyGroups * kCopiesPerGroup + copy % kCopiesPerGroup;
-  unsigned& number = twin_of(entry, twin);
-  if (number == kNone) {
-    StaticOp op = ops_[entry.op];
+  const StaticOp*& made = twin_of(entry, twin);
+  if (made == nullptr) {
+    StaticOp op = *entry.op;
     RegisterList(op.instruction).pseudo(op.instruction.destination_count, kFirstCopyRegister + twin);
-    number = add_op(op);
+    made = add_op(op);
   }
-  return number;
+  return made;
 }
 
-unsigned Program::wait_for(Entry& entry, unsigned group) {
+const StaticOp* Program::wait_for(Entry& entry, unsigned group) {
   const unsigned twin = group % kCopyGroups;
-  unsigned& number = twin_of(entry, twin);
-  if (number == kNone) {
-    StaticOp op = ops_[entry.op];
+  const StaticOp*& made = twin_of(entry, twin);
+  if (made == nullptr) {
+    StaticOp op = *entry.op;
     Instruction& i = op.instruction;
     i.source_count = i.destination_count = 0;
     // The newest groups that must have landed, as many as an instruction has room to name. Older
@@ -164,9 +169,9 @@ unsigned Program::wait_for(Entry& entry, unsigned group) {
       RegisterList(i).pseudo(i.source_count,
                              kFirstCopyRegister + bank * kCopiesPerGroup + r % kCopiesPerGroup);
     }
-    number = add_op(op);
+    made = add_op(op);
   }
-  return number;
+  return made;
 }
 
 unsigned Program::unknown_index(const std::string& name) {

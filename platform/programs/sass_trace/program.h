@@ -41,21 +41,23 @@ class Program {
   static constexpr unsigned kCopiesPerGroup = 8;
   static constexpr unsigned kFirstCopyRegister = 256;
   static constexpr unsigned kRegisters = kFirstCopyRegister + kCopyGroups * kCopiesPerGroup;
-  static constexpr unsigned kNone = 0xFFFFFFFFU;
   /// No compiler emits as many for one kernel; a file that goes beyond is garbled.
   static constexpr std::size_t kMaxEntries = std::size_t{1} << 21U;
 
   /// What one line of the trace refers to.
   struct Entry {
-    std::string text;     ///< its static part
-    unsigned op = kNone;  ///< number of the static instruction
+    unsigned number = 0;  ///< entries are numbered as they came
+    std::uint32_t pc = 0;
+    unsigned width = 0;  ///< bytes, as the line says; 0: no address part
     Action action = Action::none;
-    unsigned idle = kNone;          ///< what stands for a barrier, fence or sleep that no lane executes
-    unsigned as_global = kNone;     ///< of a generic access: the same, all lanes known to be global
-    std::vector<unsigned> unknown;  ///< indices into the list of unknown things
-    bool acts_on_all = false;       ///< cache control that names no address
-    std::string illegal, hint;      ///< why no machine executes it; empty: it is legal
-    std::vector<unsigned> twins;    ///< of LDGSTS and DEPBAR, by pseudo-register; kNone: not made yet
+    bool acts_on_all = false;             ///< cache control that names no address
+    const StaticOp* op = nullptr;         ///< the static instruction
+    const StaticOp* idle = nullptr;       ///< what stands for a barrier, fence or sleep that no lane executes
+    const StaticOp* as_global = nullptr;  ///< of a generic access: the same, all lanes known to be global
+    std::vector<unsigned> unknown;        ///< indices into the list of unknown things
+    std::string text, opcode;             ///< its static part, and the opcode in it
+    std::string illegal, hint;            ///< why no machine executes it; empty: it is legal
+    std::vector<const StaticOp*> twins;   ///< of LDGSTS and DEPBAR, by pseudo-register; null: not made yet
   };
 
   Program() = default;
@@ -68,12 +70,14 @@ class Program {
     return known != known_.end() ? *known->second : add(text, operands);
   }
   [[nodiscard]] bool full() const { return entries_.size() >= kMaxEntries; }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  /// Pre: number < size().
+  [[nodiscard]] Entry& at(unsigned number) { return *by_number_[number]; }
   /// The LDGSTS of `entry`, as copy number `copy` of group `group` of its warp.
-  [[nodiscard]] unsigned copy_of(Entry& entry, unsigned group, unsigned copy);
+  [[nodiscard]] const StaticOp* copy_of(Entry& entry, unsigned group, unsigned copy);
   /// The DEPBAR of `entry`, waiting for copies of groups up to and including `group`.
-  [[nodiscard]] unsigned wait_for(Entry& entry, unsigned group);
+  [[nodiscard]] const StaticOp* wait_for(Entry& entry, unsigned group);
 
-  [[nodiscard]] const StaticOp& op(unsigned number) const { return ops_[number]; }
   /// Counts one execution of `entry`.
   void count(const Entry& entry) {
     for (const unsigned u : entry.unknown) ++unknown_counts_[u];
@@ -91,12 +95,13 @@ class Program {
     }
   };
   Entry& add(std::string_view text, const Operands& operands);
-  unsigned add_op(StaticOp op);
-  unsigned& twin_of(Entry& entry, unsigned twin);
+  const StaticOp* add_op(const StaticOp& op);
+  const StaticOp*& twin_of(Entry& entry, unsigned twin);
   [[nodiscard]] unsigned unknown_index(const std::string& name);
 
   std::deque<StaticOp> ops_;
   std::deque<Entry> entries_;
+  std::vector<Entry*> by_number_;
   std::unordered_map<Line, Entry*, HashOfLine> known_;
   std::vector<std::string> unknown_names_;
   std::vector<std::uint64_t> unknown_counts_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "platform/programs/nanoseconds.h"
+#include "platform/programs/sass_trace/address_translation.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline::sass {
@@ -14,18 +15,28 @@ namespace {
 /// second, that count. Barriers told apart by their count alone share this index.
 constexpr std::uint32_t kCountedBarrier = 1;
 
+constexpr const char* kCorrupt = "holds nothing that a trace could be packed to; delete it";
+
 class ReplaySource final : public InstructionSource {
  public:
   ReplaySource(std::shared_ptr<BlockSupply> supply, const SmSite& site)
-      : supply_(std::move(supply)), slots_(site.slots), mhz_(site.mhz) {}
+      : supply_(std::move(supply)),
+        program_(supply_->program()),
+        translation_(supply_->header()),
+        slots_(site.slots),
+        mhz_(site.mhz) {}
 
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override {
     Slot& s = slots_[slot];
-    s = Slot{};
-    s.block = supply_->take(cta.number_in(supply_->header().grid));
-    s.cursor = PackedCursor(s.block->warps[warp_in_cta]);
     s.live = threads;
+    s.waiting = 0;
+    s.at_barrier = {};
+    s.groups = s.copies = 0;
     s.ended = false;
+    s.packed = nullptr;
+    const WarpPlace place = supply_->take(cta.number_in(supply_->header().grid), warp_in_cta);
+    s.packed = &supply_->packed();
+    s.cursor.begin(*s.packed, place);
     advance(s);
   }
   WarpState state(unsigned slot) const override { return slots_[slot].state; }
@@ -37,7 +48,10 @@ class ReplaySource final : public InstructionSource {
     issue.active = mask;
     if (op.instruction.kind == InstructionKind::memory) {
       issue.access->active = mask & op.address_lanes;
-      if (s.cursor.has_addresses()) s.cursor.take_addresses(*issue.access);
+      if (s.cursor.has_addresses()) {
+        s.cursor.take_addresses(*issue.access);
+        translation_.apply(op.instruction.mem.space, mask, *issue.access);
+      }
     }
     if (mask != 0) {
       switch (op.action) {
@@ -46,7 +60,7 @@ class ReplaySource final : public InstructionSource {
         case Action::barrier_arrive: execute_barrier(s, issue, false); break;
         case Action::sleep:
           issue.sleep_cycles = programs::cycles_to_sleep(
-              static_cast<std::uint64_t>(std::max(s.cursor.operand(), std::int64_t{0})), mhz_);
+              static_cast<std::uint64_t>(std::max(s.cursor.immediate(), std::int64_t{0})), mhz_);
           break;
         case Action::none:
         case Action::async_copy:
@@ -77,30 +91,61 @@ class ReplaySource final : public InstructionSource {
  private:
   static constexpr unsigned kBarriers = 16;
   struct Slot {
-    std::shared_ptr<const TraceBlock> block;
+    PackedBytes* packed = nullptr;
     PackedCursor cursor;
     const StaticOp* op = nullptr;
     WarpState state = WarpState::exited;
-    bool ended = true;  ///< its list of instructions is used up
+    bool ended = true;    ///< its list of instructions is used up
+    unsigned groups = 0;  ///< of asynchronous copies that it has closed so far
+    unsigned copies = 0;  ///< in the group that is open
     LaneMask live = 0;
     LaneMask waiting = 0;  ///< lanes at any barrier
     std::array<LaneMask, kBarriers> at_barrier{};
   };
 
   void advance(Slot& s) {
-    if (s.cursor.advance()) {
-      s.op = &supply_->program().op(s.cursor.op());
+    if (s.cursor.advance(*s.packed)) {
+      if (s.cursor.entry() >= program_.size()) s.packed->fail(kCorrupt);
+      Program::Entry& entry = program_.at(s.cursor.entry());
+      program_.count(entry);
+      s.op = choose(s, entry);
     } else {
+      if (s.cursor.corrupt()) s.packed->fail(kCorrupt);
       s.ended = true;
     }
     settle(s);
+  }
+
+  /// The static instruction that stands for this execution.
+  const StaticOp* choose(Slot& s, Program::Entry& entry) {
+    if (s.cursor.mask() == 0) return entry.idle != nullptr ? entry.idle : entry.op;
+    if (entry.as_global != nullptr) {
+      const bool all_global = s.cursor.has_addresses() && s.cursor.all_addresses([&](std::uint64_t address) {
+        return translation_.is_global(address);
+      });
+      return all_global ? entry.as_global : entry.op;
+    }
+    switch (entry.action) {
+      case Action::async_copy: return program_.copy_of(entry, s.groups, s.copies++);
+      case Action::async_commit:
+        ++s.groups;
+        s.copies = 0;
+        return entry.op;
+      case Action::async_wait: {
+        // Until at most `immediate` groups are under way. Without groups the instruction waits for hardware
+        // scoreboards, which replay by registers has covered.
+        const std::int64_t most = s.cursor.immediate();
+        if (most < 0 || most >= std::int64_t{s.groups}) return entry.op;
+        return program_.wait_for(entry, s.groups - 1 - static_cast<unsigned>(most));
+      }
+      default: return entry.op;
+    }
   }
 
   void settle(Slot& s) {
     if (s.ended && s.waiting == 0) {
       s.state = WarpState::exited;
       s.live = 0;
-      s.block.reset();
     } else if (s.ended || (s.cursor.mask() & s.waiting) != 0) {
       s.state = WarpState::at_barrier;
     } else {
@@ -109,15 +154,15 @@ class ReplaySource final : public InstructionSource {
   }
 
   void execute_barrier(Slot& s, Issue& issue, bool waits) {
-    const std::int64_t number = s.cursor.operand();
+    const auto number = static_cast<std::uint32_t>(s.cursor.immediate());
     BarrierOp& b = issue.barrier;
     b = BarrierOp{};
     b.waits = waits;
-    if (number < std::int64_t{kBarriers}) {
-      b.id = static_cast<std::uint32_t>(number);
+    if (number < kBarriers) {
+      b.id = number;
     } else {
       b.id = kCountedBarrier;
-      b.threads = static_cast<std::uint32_t>(number);
+      b.threads = number;
     }
     if (!waits) return;
     s.waiting |= issue.active;
@@ -125,6 +170,8 @@ class ReplaySource final : public InstructionSource {
   }
 
   std::shared_ptr<BlockSupply> supply_;
+  Program& program_;
+  AddressTranslation translation_;
   std::vector<Slot> slots_;
   unsigned mhz_;
 };

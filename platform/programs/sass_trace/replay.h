@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "platform/programs/sass_trace/block_reader.h"
+#include "platform/programs/sass_trace/block_source.h"
 #include "rtl_models/sm/instruction_source.h"
 #include "rtl_models/sm/kernel.h"
 
@@ -14,8 +14,11 @@ namespace warpline::sass {
 class BlockSupply {
  public:
   virtual ~BlockSupply() = default;
-  [[nodiscard]] virtual std::shared_ptr<const TraceBlock> take(std::uint64_t ordinal) = 0;
-  [[nodiscard]] virtual const Program& program() const = 0;
+  /// Where a warp's instructions lie, once for each of them: warp `warp` of the CTA of this ordinal.
+  [[nodiscard]] virtual WarpPlace take(std::uint64_t ordinal, unsigned warp) = 0;
+  /// Where they are packed, as long as this launch of the trace.
+  [[nodiscard]] virtual PackedBytes& packed() = 0;
+  [[nodiscard]] virtual Program& program() = 0;
   [[nodiscard]] virtual const TraceHeader& header() const = 0;
   [[nodiscard]] virtual const std::string& name() const = 0;
 };

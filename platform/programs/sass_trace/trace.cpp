@@ -3,8 +3,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "platform/programs/sass_trace/address_translation.h"
+#include "platform/programs/sass_trace/packed_trace.h"
 #include "platform/programs/sass_trace/replay.h"
 #include "rtl_models/base/text.h"
+#include "rtl_models/document/file_identity.h"
 
 namespace warpline::sass {
 namespace {
@@ -17,16 +20,20 @@ constexpr std::uint32_t kSystemSharedSince = 90;
 /// The trace as it is being replayed; outlives the kernel as long as a source is left.
 class TraceFile final : public BlockSupply {
  public:
-  TraceFile(std::string path, TraceHeader header, std::unique_ptr<LineReader> lines, std::string first_line)
+  TraceFile(std::string path, TraceHeader header, TraceCache cache)
       : path_(std::move(path)),
         name_(std::filesystem::path(path_).filename().string()),
-        header_(std::move(header)) {
+        header_(std::move(header)),
+        cache_(cache) {
     for (const std::string& key : header_.unknown) program_.count_unknown(key);
-    reader_.emplace(std::move(lines), std::move(first_line), header_, program_);
   }
 
-  std::shared_ptr<const TraceBlock> take(std::uint64_t ordinal) override { return reader_->take(ordinal); }
-  const Program& program() const override { return program_; }
+  WarpPlace take(std::uint64_t ordinal, unsigned warp) override {
+    if (!queue_) queue_.emplace(open_body(), header_.grid.count(), header_.warps_per_block());
+    return queue_->take(ordinal, warp);
+  }
+  PackedBytes& packed() override { return queue_->packed(); }
+  Program& program() override { return program_; }
   const TraceHeader& header() const override { return header_; }
   const std::string& name() const override { return name_; }
 
@@ -36,26 +43,37 @@ class TraceFile final : public BlockSupply {
     if (attached_.size() <= sm) attached_.resize(sm + std::size_t{1});
     if (attached_[sm]) {
       attached_.assign(attached_.size(), false);
-      rewind();
+      queue_.reset();
     }
     attached_[sm] = true;
   }
 
  private:
-  void rewind() {
-    if (reader_->blocks_read() == 0) return;
+  std::unique_ptr<BlockSource> open_body() {
+    if (cache_ == TraceCache::on)
+      if (std::unique_ptr<BlockSource> packed = open_packed(path_, header_, program_)) return packed;
     auto lines = std::make_unique<LineReader>(path_);
     std::string first_line;
-    if (!read_header(*lines, first_line).ok())
+    Result<TraceHeader> header = read_header(*lines, first_line);
+    if (!header.ok() || !(header.value() == header_))
       throw InputError(fault_at(path_, 0, 0, {}, "the file has changed since it was opened"));
-    reader_.emplace(std::move(lines), std::move(first_line), header_, program_);
+    std::error_code error;
+    std::vector<std::string> scratch = {std::filesystem::temp_directory_path(error).string()};
+    std::function<void(const PackedText&)> on_end;
+    if (cache_ == TraceCache::on) {
+      scratch.insert(scratch.begin(), folder_of(path_).string());
+      on_end = [this](const PackedText& text) { write_packed(path_, header_, program_, text); };
+    }
+    return std::make_unique<TextReader>(std::move(lines), std::move(first_line), header_, program_, scratch,
+                                        std::move(on_end));
   }
 
   std::string path_, name_;
   TraceHeader header_;
+  TraceCache cache_;
   Program program_;
-  std::optional<BlockReader> reader_;
-  std::vector<bool> attached_;  ///< SMs that replay the current launch
+  std::optional<BlockQueue> queue_;  ///< of the current launch, once a warp has begun
+  std::vector<bool> attached_;       ///< SMs that replay the current launch
 };
 
 class FileKernel final : public TraceKernel {
@@ -100,14 +118,13 @@ bool is_raw_trace_path(const std::string& path) {
          ends_with(name, ".trace.xz") || ends_with(name, ".trace.gz");
 }
 
-Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path) {
+Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path, TraceCache cache) {
   try {
-    auto lines = std::make_unique<LineReader>(path);
+    LineReader lines(path);
     std::string first_line;
-    Result<TraceHeader> header = read_header(*lines, first_line);
+    Result<TraceHeader> header = read_header(lines, first_line);
     if (!header.ok()) return header.faults();
-    auto file =
-        std::make_shared<TraceFile>(path, std::move(header.value()), std::move(lines), std::move(first_line));
+    auto file = std::make_shared<TraceFile>(path, std::move(header.value()), cache);
     return std::unique_ptr<TraceKernel>(std::make_unique<FileKernel>(std::move(file)));
   } catch (const InputError& e) {
     return e.diagnostic;

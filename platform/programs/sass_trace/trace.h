@@ -45,9 +45,14 @@ class WARPLINE_PUBLIC TraceKernel : public Kernel {
   [[nodiscard]] virtual std::uint32_t binary_version() const = 0;
 };
 
+/// Whether the binary form that a trace is packed to is kept beside it, or in the user's cache folder, and
+/// read the next time instead of the text. What runs is the same.
+enum class TraceCache : std::uint8_t { off, on };
+
 /// Opens a kernel trace (plain, `.gz` or `.xz`; format versions 1 to 5) and reads its header. The body is
-/// streamed while it runs: only thread blocks that are resident are held in memory. A fault in the
-/// body throws InputError when it is reached.
-WARPLINE_PUBLIC [[nodiscard]] Result<std::unique_ptr<TraceKernel>> open_trace(const std::string& path);
+/// streamed while it runs, in memory that does not grow with it: what was read ahead of its warps lies,
+/// packed, in a file without a name. A fault in the body throws InputError when it is reached.
+WARPLINE_PUBLIC [[nodiscard]] Result<std::unique_ptr<TraceKernel>> open_trace(
+    const std::string& path, TraceCache cache = TraceCache::off);
 
 }  // namespace warpline::sass

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "platform/programs/sass_trace/block_reader.h"
+#include "platform/programs/sass_trace/text_reader.h"
 #include "tests/platform/programs/sass_trace/trace_player.h"
 
 namespace warpline::test {
@@ -155,31 +155,40 @@ std::string many_blocks(unsigned blocks) {
   return t.text();
 }
 
-struct OpenReader {
-  explicit OpenReader(const std::string& path) : lines(std::make_unique<sass::LineReader>(path)) {
+/// Hands on the blocks of a trace, and counts them.
+class CountedBlocks final : public sass::BlockSource {
+ public:
+  CountedBlocks(const std::string& path, unsigned& read) : read_(read) {
+    auto lines = std::make_unique<sass::LineReader>(path);
     std::string first;
-    header = sass::read_header(*lines, first).value();
-    reader.emplace(std::move(lines), first, header, program);
+    header_ = sass::read_header(*lines, first).value();
+    text_.emplace(std::move(lines), first, header_, program_, std::vector<std::string>{}, nullptr);
   }
-  std::unique_ptr<sass::LineReader> lines;
-  sass::TraceHeader header;
-  sass::Program program;
-  std::optional<sass::BlockReader> reader;
+  sass::TraceBlock next() override {
+    ++read_;
+    return text_->next();
+  }
+  void end() override { text_->end(); }
+  sass::PackedBytes& packed() override { return text_->packed(); }
+
+ private:
+  unsigned& read_;
+  sass::TraceHeader header_;
+  sass::Program program_;
+  std::optional<sass::TextReader> text_;
 };
 
-TEST(TraceStreaming, OnlyBlocksThatSomebodyNeedsAreHeld) {
+TEST(TraceStreaming, BlocksAreReadWhenTheyAreNeeded) {
   const TemporaryFile file("kernel-1.traceg", many_blocks(1000));
-  OpenReader open(file.path());
-  std::weak_ptr<const sass::TraceBlock> last;
+  unsigned read = 0;
+  sass::BlockQueue queue(std::make_unique<CountedBlocks>(file.path(), read), 1000, 2);
   for (std::uint64_t k = 0; k < 1000; ++k) {
-    EXPECT_TRUE(last.expired()) << "block " << k;
-    const auto first_warp = open.reader->take(k);
-    const auto second_warp = open.reader->take(k);
-    EXPECT_EQ(first_warp, second_warp);
-    last = first_warp;
-    ASSERT_EQ(open.reader->blocks_read(), k + 1) << "nothing is read ahead";
+    const sass::WarpPlace first = queue.take(k, 0), second = queue.take(k, 1);
+    EXPECT_EQ(first.offset + first.bytes, second.offset);
+    ASSERT_EQ(read, k + 1) << "nothing is read ahead";
+    EXPECT_LE(queue.waiting(), 1U);
   }
-  EXPECT_EQ(open.reader->peak_buffered(), 1U);
+  EXPECT_EQ(queue.waiting(), 0U);
 }
 
 TEST(TraceStreaming, ANewLaunchStartsOverWhileTheLastOnesSourcesAreStillThere) {
@@ -198,14 +207,16 @@ TEST(TraceStreaming, ANewLaunchStartsOverWhileTheLastOnesSourcesAreStillThere) {
   }
 }
 
-TEST(TraceStreaming, BlocksAskedForOutOfOrderAreBuffered) {
+TEST(TraceStreaming, BlocksAskedForOutOfOrderAreKept) {
   const TemporaryFile file("kernel-1.traceg", many_blocks(4));
-  OpenReader open(file.path());
-  const auto two = open.reader->take(2);
-  EXPECT_EQ(open.reader->peak_buffered(), 3U);
-  EXPECT_NE(open.reader->take(0), open.reader->take(1));
-  EXPECT_EQ(open.reader->take(2), two);
-  EXPECT_EQ(open.reader->blocks_read(), 3U);
+  unsigned read = 0;
+  sass::BlockQueue queue(std::make_unique<CountedBlocks>(file.path(), read), 4, 2);
+  const sass::WarpPlace two = queue.take(2, 0);
+  EXPECT_EQ(queue.waiting(), 3U);
+  EXPECT_LT(queue.take(0, 0).offset, queue.take(1, 1).offset);
+  EXPECT_EQ(queue.take(2, 1).offset, two.offset + two.bytes);
+  EXPECT_EQ(queue.waiting(), 2U);
+  EXPECT_EQ(read, 3U);
 }
 
 TEST(TraceStreaming, APackedInstructionTakesFewBytes) {
@@ -216,8 +227,9 @@ TEST(TraceStreaming, APackedInstructionTakesFewBytes) {
       lines.push_back("00" + std::to_string(j) + "0 ffffffff 1 R3 FFMA 3 R4 R5 R6 0 0");
   }
   const TemporaryFile file("kernel-1.traceg", text_of(lines));
-  OpenReader open(file.path());
-  EXPECT_LT(open.reader->take(0)->warps[0].bytes().size(), 2 * lines.size());
+  unsigned read = 0;
+  sass::BlockQueue queue(std::make_unique<CountedBlocks>(file.path(), read), 1, 1);
+  EXPECT_LT(queue.take(0, 0).bytes, 2 * lines.size());
 }
 
 }  // namespace trace_replay_test

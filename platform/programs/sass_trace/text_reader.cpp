@@ -1,9 +1,6 @@
-#include "platform/programs/sass_trace/block_reader.h"
-
-#include <algorithm>
+#include "platform/programs/sass_trace/text_reader.h"
 
 #include "platform/programs/sass_trace/trace.h"
-#include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline::sass {
@@ -11,31 +8,23 @@ namespace {
 
 /// Of so many thread blocks it is remembered which came, one bit each, to find repeated ones.
 constexpr std::uint64_t kMaxRemembered = std::uint64_t{1} << 26U;
+/// Bytes of a warp that are packed before they are stored.
+constexpr std::size_t kStoredAtOnce = std::size_t{1} << 16U;
 
 }  // namespace
 
-BlockReader::BlockReader(std::unique_ptr<LineReader> lines, std::string first_line, const TraceHeader& header,
-                         Program& program)
+TextReader::TextReader(std::unique_ptr<LineReader> lines, std::string first_line, const TraceHeader& header,
+                       Program& program, const std::vector<std::string>& folders,
+                       std::function<void(const PackedText&)> on_end)
     : lines_(std::move(lines)),
       first_line_(std::move(first_line)),
       header_(header),
-      parser_(header, program) {}
+      parser_(header, program),
+      warps_(folders),
+      index_(folders),
+      on_end_(std::move(on_end)) {}
 
-std::shared_ptr<const TraceBlock> BlockReader::take(std::uint64_t ordinal) {
-  while (blocks_read_ <= ordinal) {
-    std::shared_ptr<const TraceBlock> block = read_block();
-    waiting_[blocks_read_++] = {std::move(block), header_.warps_per_block()};
-    peak_ = std::max(peak_, waiting_.size());
-    if (blocks_read_ == header_.grid.count()) expect_end_of_trace();
-  }
-  const auto found = waiting_.find(ordinal);
-  WARPLINE_EXPECT(found != waiting_.end(), "each warp of a CTA starts once");
-  std::shared_ptr<const TraceBlock> block = found->second.block;
-  if (--found->second.takers == 0) waiting_.erase(found);
-  return block;
-}
-
-bool BlockReader::next_line() {
+bool TextReader::next_line() {
   if (!first_line_.empty()) {
     line_ = first_line_;
     return true;
@@ -47,19 +36,19 @@ bool BlockReader::next_line() {
   return false;
 }
 
-std::string BlockReader::block_name() const {
+std::string TextReader::block_name() const {
   return std::to_string(position_.cta.x) + "," + std::to_string(position_.cta.y) + "," +
          std::to_string(position_.cta.z);
 }
 
-void BlockReader::need_line(const char* what) {
+void TextReader::need_line(const char* what) {
   if (next_line()) return;
   throw InputError(fault_at(lines_->path(), lines_->number(), 0, {},
                             "the trace ends in the middle of thread block number " +
                                 std::to_string(blocks_read_ + 1) + ", where " + what + " should stand"));
 }
 
-bool BlockReader::is_key(std::string_view key, LineCursor& rest) const {
+bool TextReader::is_key(std::string_view key, LineCursor& rest) const {
   LineCursor c = cursor();
   for (const std::string_view word : split(key, ' '))
     if (c.done() || c.word("a key") != word) return false;
@@ -68,7 +57,7 @@ bool BlockReader::is_key(std::string_view key, LineCursor& rest) const {
   return true;
 }
 
-void BlockReader::read_coordinates() {
+void TextReader::read_coordinates() {
   LineCursor rest = cursor();
   need_line("'thread block = x,y,z'");
   if (!is_key("thread block", rest)) cursor().fail_line("expected 'thread block = x,y,z'");
@@ -94,7 +83,7 @@ void BlockReader::read_coordinates() {
   rest.expect_end();
 }
 
-std::shared_ptr<const TraceBlock> BlockReader::read_block() {
+TraceBlock TextReader::next() {
   if (!next_line())
     throw InputError(fault_at(lines_->path(), lines_->number(), 0, {},
                               "the trace holds " + std::to_string(blocks_read_) +
@@ -110,15 +99,24 @@ std::shared_ptr<const TraceBlock> BlockReader::read_block() {
   first_line_.clear();
   read_coordinates();
 
-  auto block = std::make_shared<TraceBlock>();
-  block->warps.resize(header_.warps_per_block());
-  std::vector<bool> seen(block->warps.size());
+  TraceBlock block;
+  block.warps.resize(header_.warps_per_block());
+  std::vector<bool> seen(block.warps.size());
+  listed_.clear();
   while (true) {
     need_line("'warp = n' or '#END_TB'");
     LineCursor rest = cursor();
     if (is_key("warp", rest)) {
-      read_warp(*block, seen, rest);
+      read_warp(block, seen, rest);
     } else if (cursor().word("a word") == "#END_TB") {
+      if (on_end_) {
+        index_.append_number(listed_.size());
+        for (const unsigned warp : listed_) {
+          index_.append_number(warp);
+          index_.append_number(block.warps[warp].bytes);
+        }
+      }
+      ++blocks_read_;
       return block;
     } else {
       cursor().fail_line("expected 'warp = n' or '#END_TB'",
@@ -127,38 +125,47 @@ std::shared_ptr<const TraceBlock> BlockReader::read_block() {
   }
 }
 
-void BlockReader::read_warp(TraceBlock& block, std::vector<bool>& seen, LineCursor number) {
+void TextReader::read_warp(TraceBlock& block, std::vector<bool>& seen, LineCursor number) {
   position_.warp = static_cast<unsigned>(number.decimal("a warp number", header_.warps_per_block() - 1));
   number.expect_end();
-  position_.groups = position_.copies = 0;
   if (seen[position_.warp])
     number.fail("warp " + std::to_string(position_.warp) + " appears twice in thread block " + block_name());
   seen[position_.warp] = true;
+  listed_.push_back(position_.warp);
 
   need_line("'insts = n'");
   LineCursor count = cursor();
   if (!is_key("insts", count)) cursor().fail_line("expected 'insts = n'");
   const std::uint64_t instructions = count.decimal("an instruction count", UINT64_MAX);
   count.expect_end();
-  PackedWarp& warp = block.warps[position_.warp];
+  WarpPlace& place = block.warps[position_.warp];
+  place.offset = warps_.size();
+  packer_.restart();
+  const auto store = [&] {
+    warps_.append(packer_.data(), packer_.size());
+    packer_.drop();
+  };
   for (std::uint64_t i = 0; i < instructions; ++i) {
     need_line("an instruction");
-    const std::string_view start = line_.substr(line_.find_first_not_of(" \t"));
-    if (start.front() == '#' || start.substr(0, 4) == "warp")
+    const char start = line_[line_.find_first_not_of(" \t")];
+    if (start == '#' || (start == 'w' && cursor().word("a word").substr(0, 4) == "warp"))
       cursor().fail_line("warp " + std::to_string(position_.warp) + " of thread block " + block_name() +
                          " has " + std::to_string(i) + " instructions, but its 'insts' says " +
                          std::to_string(instructions));
-    parser_.parse(cursor(), position_, warp);
+    parser_.parse(cursor(), position_, packer_);
+    if (packer_.size() >= kStoredAtOnce) store();
   }
-  warp.shrink();
+  store();
+  place.bytes = warps_.size() - place.offset;
 }
 
-void BlockReader::expect_end_of_trace() {
+void TextReader::end() {
   // To the end, so that the checksums of compressed files are verified too.
   while (next_line())
     if (line_[line_.find_first_not_of(" \t")] != '#' || line_.find("#BEGIN_TB") != std::string_view::npos)
       cursor().fail_line("the trace goes on after the " + std::to_string(header_.grid.count()) +
                          " thread blocks of its grid");
+  if (on_end_) on_end_({lines_->fingerprint(), blocks_read_, warps_, index_});
 }
 
 }  // namespace warpline::sass
