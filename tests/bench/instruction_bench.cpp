@@ -1,10 +1,18 @@
-// One stream of requests through a V100, of which `tests/bench/instructions` has the host's instructions
-// counted.
+// One stream of requests through a V100, or the loads of a trace as its SMs would ask for them, of which
+// `tests/bench/instructions` has the host's instructions counted.
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <string>
 
 #include "platform/config/load_gpu.h"
 #include "platform/machine/gpu_platform.h"
+#include "platform/programs/sass_trace/trace.h"
+#include "rtl_models/sm/instruction_source.h"
 #include "tests/bench/stream_kernel.h"
 
 namespace {
@@ -23,31 +31,96 @@ struct Case {
 constexpr Case kCases[] = {
     {"l1_hit", 16384, true}, {"l2_hit", 1U << 20U, true}, {"dram", 256U << 20U, false}};
 
+constexpr unsigned kTraceBlocks = 40, kTraceWarps = 8, kTraceLoads = 200;
+
+/// A trace of loads, each of a line of its own.
+void write_trace(const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  out << "-kernel name = loads\n-grid dim = (" << kTraceBlocks << ",1,1)\n-block dim = ("
+      << kTraceWarps * kWarpLanes
+      << ",1,1)\n-nregs = 16\n-binary version = 70\n-accelsim tracer version = 5\n\n";
+  unsigned line = 0;
+  for (unsigned b = 0; b < kTraceBlocks; ++b) {
+    out << "#BEGIN_TB\nthread block = " << b << ",0,0\n";
+    for (unsigned w = 0; w < kTraceWarps; ++w) {
+      out << "warp = " << w << "\ninsts = " << kTraceLoads << '\n';
+      for (unsigned i = 0; i < kTraceLoads; ++i) {
+        char text[96];
+        std::snprintf(text, sizeof text, "%04x ffffffff 1 R%u LDG.E 1 R4 4 1 0x%llx 4 0\n", i % 64 * 16,
+                      8 + i % 8, 0x7f0000000000ULL + kLineBytes * std::uint64_t{line++});
+        out << text;
+      }
+    }
+    out << "#END_TB\n";
+  }
+}
+
+/// Executes a trace, warp after warp.
+void play(const std::string& path, sass::TraceCache cache) {
+  auto opened = sass::open_trace(path, cache);
+  if (!opened.ok()) std::exit(2);
+  const auto source = opened.value()->make_source({0, kTraceWarps});
+  MemoryAccess access;
+  Issue issue;
+  issue.access = &access;
+  for (std::uint32_t b = 0; b < kTraceBlocks; ++b)
+    for (unsigned w = 0; w < kTraceWarps; ++w) {
+      source->begin_warp(w, {b, 0, 0}, w, ~LaneMask{0});
+      for (unsigned i = 0; i < kTraceLoads; ++i) {
+        static_cast<void>(source->next(w));
+        source->execute(w, issue);
+      }
+    }
+}
+
 }  // namespace
 
 /// What is counted: all within.
-extern "C" __attribute__((noinline)) void counted_launch(GpuPlatform& platform, StreamKernel& kernel) {
-  platform.launch(kernel, false);
+extern "C" __attribute__((noinline)) void counted_launch(const std::function<void()>& launch) {
+  launch();
 }
 
-/// instruction_bench l1_hit | l2_hit | dram: prints how many requests counted_launch() made.
+namespace {
+
+/// Counts the reading of a trace: its text, or (`packed`) what a run before has packed it to.
+void count_trace(bool packed) {
+  std::string folder = (std::filesystem::temp_directory_path() / "warpline_bench_XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) std::exit(2);
+  const std::string path = folder + "/kernel-1.traceg";
+  write_trace(path);
+  const sass::TraceCache cache = packed ? sass::TraceCache::on : sass::TraceCache::off;
+  if (packed) play(path, cache);
+  counted_launch([&] { play(path, cache); });
+  std::filesystem::remove_all(folder);
+  std::printf("%u\n", kTraceBlocks * kTraceWarps * kTraceLoads);
+}
+
+}  // namespace
+
+/// instruction_bench l1_hit | l2_hit | dram | trace_text | trace_packed: prints how many requests, or loads,
+/// counted_launch() made.
 int main(int argc, char** argv) {
+  const std::string name = argc == 2 ? argv[1] : "";
+  if (name == "trace_text" || name == "trace_packed") {
+    count_trace(name == "trace_packed");
+    return 0;
+  }
   Result<GpuConfig> loaded = load_gpu("v100", {});
   if (!loaded.ok()) return 2;
   const GpuConfig& config = loaded.value();
   const std::uint64_t warps = std::uint64_t{config.sms} * kWarpsPerSm;
   for (const Case& c : kCases) {
-    if (argc != 2 || argv[1] != std::string(c.name)) continue;
+    if (name != c.name) continue;
     RunOptions options;
     options.tags_only = true;
     GpuPlatform platform(config, options);
     platform.map_everything();
     StreamKernel kernel({c.bytes / kLineBytes, warps, kLoadsPerWarp});
     if (c.warm) platform.launch(kernel, false);
-    counted_launch(platform, kernel);
+    counted_launch([&] { platform.launch(kernel, false); });
     std::printf("%llu\n", static_cast<unsigned long long>(warps * kLoadsPerWarp));
     return 0;
   }
-  std::fprintf(stderr, "usage: instruction_bench l1_hit | l2_hit | dram\n");
+  std::fprintf(stderr, "usage: instruction_bench l1_hit | l2_hit | dram | trace_text | trace_packed\n");
   return 2;
 }

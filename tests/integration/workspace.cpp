@@ -86,9 +86,9 @@ pid_t Workspace::start(const std::vector<std::string>& arguments, Start how) con
   return child;
 }
 
-Finished Workspace::finished(int status) const {
+Finished Workspace::finished(int status, const rusage& used) const {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(path(".stdout")),
-          read_file(path(".stderr"))};
+          read_file(path(".stderr")), static_cast<std::uint64_t>(used.ru_maxrss) * 1024};
 }
 
 Finished Workspace::warpline(const std::vector<std::string>& arguments) const {
@@ -122,22 +122,24 @@ Finished Workspace::as_ordinary_user(const std::vector<std::string>& arguments) 
 
 Finished Workspace::wait_for(pid_t child) const {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  rusage used = {};
+  while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
   }
-  return finished(status);
+  return finished(status, used);
 }
 
 Finished Workspace::signalled(const std::vector<std::string>& arguments, const std::vector<int>& signals,
                               const std::string& marker) const {
   const pid_t child = start(arguments);
   int status = 0;
-  for (std::size_t sent = 0; waitpid(child, &status, WNOHANG) == 0; usleep(1000)) {
+  rusage used = {};
+  for (std::size_t sent = 0; wait4(child, &status, WNOHANG, &used) == 0; usleep(1000)) {
     if (sent == signals.size()) continue;
     const bool due =
         sent == 0 ? catches(child, signals[0]) : count(read_file(path(".stderr")), marker) >= sent;
     if (due) kill(child, signals[sent++]);
   }
-  return finished(status);
+  return finished(status, used);
 }
 
 std::string read_file(const std::string& path) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -10,11 +11,13 @@
 
 namespace warpline::test {
 
-/// What a finished command left: its exit status (128 + N where signal N ended it), and both its streams.
+/// What a finished command left: its exit status (128 + N where signal N ended it), both its streams, and the
+/// most memory that it had at a time.
 struct Finished {
   int status = 0;
   std::string out;
   std::string err;
+  std::uint64_t peak_bytes = 0;
 };
 
 /// A folder of its own for one test, removed afterwards, and the commands run in it.
@@ -57,7 +60,7 @@ class Workspace {
   [[nodiscard]] pid_t start(const std::vector<std::string>& arguments, Start how) const;
   [[nodiscard]] pid_t start(const std::vector<std::string>& arguments) const { return start(arguments, {}); }
   [[nodiscard]] Finished wait_for(pid_t child) const;
-  [[nodiscard]] Finished finished(int status) const;
+  [[nodiscard]] Finished finished(int status, const rusage& used) const;
   std::filesystem::path folder_;
 };
 

@@ -11,8 +11,8 @@
 
 namespace warpline::sass {
 
-/// A packed trace is the body of a kernel trace's text in binary: what the text says, and nothing that
-/// Warpline makes of it. docs/trace_files.md describes it byte by byte.
+/// A packed trace is the body of a kernel trace's text in binary: what the text says, and nothing that is
+/// made of it here. docs/programs.md describes it byte by byte.
 inline constexpr const char* kPackedSuffix = ".wlt";
 
 /// Where the packed form of a trace may lie: beside it, and in the user's cache folder

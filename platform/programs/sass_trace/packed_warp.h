@@ -136,6 +136,7 @@ class PackedCursor {
   /// Takes the addresses of the current instruction. Pre: it has them.
   void take_addresses(MemoryAccess& access) {
     has_addresses_ = false;
+    access.form = AddressForm::per_lane;
     read_addresses(
         at_, address_,
         [&](std::uint64_t base, std::int64_t stride) {
@@ -144,9 +145,8 @@ class PackedCursor {
           access.stride = stride;
           return true;
         },
-        [&](unsigned lane, std::uint64_t address) {
-          access.form = AddressForm::per_lane;
-          access.address[lane] = address;
+        [lanes = access.address](unsigned lane, std::uint64_t address) {
+          lanes[lane] = address;
           return true;
         });
   }
@@ -174,8 +174,10 @@ class PackedCursor {
   static std::uint64_t get(const std::uint8_t*& at) {
     std::uint64_t v = *at++;
     if (v < 0x80) return v;
-    v &= 0x7FU;
-    for (unsigned shift = 7; shift < 70; shift += 7) {
+    const std::uint64_t second = *at++;
+    v = (v & 0x7FU) | (second & 0x7FU) << 7U;
+    if (second < 0x80) return v;
+    for (unsigned shift = 14; shift < 70; shift += 7) {
       const std::uint64_t b = *at++;
       v |= (b & 0x7FU) << (shift & 63U);
       if (b < 0x80) break;
@@ -193,13 +195,17 @@ class PackedCursor {
     if (mask_ == 0 || bytes > 8) return true;  // nobody packed this
     if (!each(first_lane(mask_), address)) return false;
     const unsigned unused = 64 - 8 * bytes;
+    const std::uint8_t* from = at;
+    std::uint64_t last = address;
     for (LaneMask m = mask_ & (mask_ - 1); m != 0; m &= m - 1) {
       std::uint64_t word = 0;
-      std::memcpy(&word, at, sizeof word);
-      at += bytes;
-      address += static_cast<std::uint64_t>(static_cast<std::int64_t>(word << unused) >> unused);
-      if (!each(first_lane(m), address)) return false;
+      std::memcpy(&word, from, sizeof word);
+      from += bytes;
+      last += static_cast<std::uint64_t>(static_cast<std::int64_t>(word << unused) >> unused);
+      if (!each(first_lane(m), last)) return false;
     }
+    at = from;
+    address = last;
     return true;
   }
   void refill(PackedBytes& from);

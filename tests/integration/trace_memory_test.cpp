@@ -1,0 +1,77 @@
+// What a trace takes of the host's memory is bounded, whatever its length.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "rtl_models/base/random.h"
+#include "tests/integration/workspace.h"
+
+namespace warpline::test {
+namespace trace_memory_test {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kSanitized = true;  // which takes memory of its own
+#else
+constexpr bool kSanitized = false;
+#endif
+
+/// One thread block for each SM of a V100, whose warps load from addresses that nothing could foretell.
+void write_trace(const std::string& path, unsigned warps, unsigned loads) {
+  constexpr unsigned kBlocks = 80;
+  std::ofstream out(path, std::ios::binary);
+  out << "-kernel name = scattered\n-grid dim = (" << kBlocks << ",1,1)\n-block dim = (" << warps * 32
+      << ",1,1)\n-nregs = 16\n-binary version = 70\n-accelsim tracer version = 5\n\n";
+  Random random(3);
+  std::string line;
+  for (unsigned b = 0; b < kBlocks; ++b) {
+    out << "#BEGIN_TB\nthread block = " << b << ",0,0\n";
+    for (unsigned w = 0; w < warps; ++w) {
+      out << "warp = " << w << "\ninsts = " << loads << '\n';
+      for (unsigned i = 0; i < loads; ++i) {
+        line = "0000 ffffffff 1 R2 LDG.E 1 R4 4 0";
+        for (unsigned lane = 0; lane < 32; ++lane) {
+          char address[24];
+          std::snprintf(address, sizeof address, " 0x7f%010llx",
+                        static_cast<unsigned long long>(random.next() & 0xFFFFFFFFFCU));
+          line += address;
+        }
+        out << line << " 0\n";
+      }
+    }
+    out << "#END_TB\n";
+  }
+}
+
+/// The most memory of a run on a V100 that takes in the whole trace, as every block has an SM of its own, and
+/// ends soon after.
+std::uint64_t peak(const Workspace& w, unsigned warps, unsigned loads, const std::string& cache) {
+  write_trace(w.path("kernel-1.traceg"), warps, loads);
+  const Finished end = w.warpline(
+      {"run", "kernel-1.traceg", "--gpu", "v100", "--quiet", "--max-cycles", "1000", "--trace-cache", cache});
+  EXPECT_EQ(end.status, 3) << end.err;
+  EXPECT_EQ(std::filesystem::exists(w.path("kernel-1.traceg.wlt")), cache == "on");
+  return end.peak_bytes;
+}
+
+TEST(TraceMemory, DoesNotGrowWithTheLengthOfTheTrace) {
+  if (kSanitized) GTEST_SKIP();
+  const Workspace w;
+  const std::uint64_t little = peak(w, 4, 8, "off");
+  // 65 MB of text, of which packed addresses are 30 MB.
+  const std::uint64_t much = peak(w, 4, 420, "off");
+  EXPECT_LT(much, little + 12 * kMiB);
+  EXPECT_LT(peak(w, 4, 420, "on"), little + 12 * kMiB);
+}
+
+TEST(TraceMemory, OfAV100ThatIsFullIsAtMost250MiB) {
+  if (kSanitized) GTEST_SKIP();
+  const Workspace w;
+  EXPECT_LT(peak(w, 32, 32, "off"), 250 * kMiB);
+}
+
+}  // namespace trace_memory_test
+}  // namespace warpline::test
