@@ -1,16 +1,18 @@
-// What a trace takes of the host's memory is bounded, whatever its length.
+// Traces as users run them: what they take of the host's memory is bounded, whatever their length, and from
+// their packed form they run as from their text.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "rtl_models/base/random.h"
 #include "tests/integration/workspace.h"
 
 namespace warpline::test {
-namespace trace_memory_test {
+namespace trace_runs_test {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 #if defined(__SANITIZE_ADDRESS__)
@@ -73,5 +75,39 @@ TEST(TraceMemory, OfAV100ThatIsFullIsAtMost250MiB) {
   EXPECT_LT(peak(w, 32, 32, "off"), 250 * kMiB);
 }
 
-}  // namespace trace_memory_test
+/// The counters of a run of a trace, as its statistics have them.
+nlohmann::json counters(const Workspace& w, const std::string& trace, const std::string& cache) {
+  const Finished end = w.warpline({"run", trace, "--quiet", "--stats", "s.json", "--trace-cache", cache});
+  EXPECT_EQ(end.status, 0) << end.err;
+  const nlohmann::json all = nlohmann::json::parse(read_file(w.path("s.json")));
+  return {all["cycles"], all["counters"]};
+}
+
+TEST(TraceCaches, ChangeNothingOfARun) {
+  const std::string given = in_source("../shared/inputs/traces");
+  if (!std::filesystem::exists(given)) GTEST_SKIP() << "no given traces at " << given;
+  const Workspace w;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(given)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find(".traceg") == std::string::npos) continue;
+    SCOPED_TRACE(entry.path());
+    w.write(name, read_file(entry.path().string()));
+    const nlohmann::json text = counters(w, name, "off");
+    EXPECT_FALSE(std::filesystem::exists(w.path(name + ".wlt")));
+    EXPECT_EQ(counters(w, name, "on"), text);
+    EXPECT_TRUE(std::filesystem::exists(w.path(name + ".wlt")));
+    EXPECT_EQ(counters(w, name, "on"), text);
+    std::filesystem::remove(w.path(name + ".wlt"));
+  }
+}
+
+TEST(TraceCaches, AreOnOrOff) {
+  const Workspace w;
+  write_trace(w.path("kernel-1.traceg"), 1, 1);
+  const Finished end = w.warpline({"run", "kernel-1.traceg", "--trace-cache", "of"});
+  EXPECT_EQ(end.status, 2);
+  EXPECT_NE(end.err.find("--trace-cache: \"of\" is none of on, off"), std::string::npos) << end.err;
+}
+
+}  // namespace trace_runs_test
 }  // namespace warpline::test
