@@ -26,7 +26,11 @@ unsigned read_registers(LineCursor& line, const char* count_name, const char* na
 
 [[noreturn]] void fail_illegal(const LineCursor& line, const Program::Entry& entry, const std::string& why,
                                const std::string& hint) {
-  line.fail_line("illegal instruction " + entry.opcode + ": " + why, hint);
+  const std::string unused;
+  LineCursor words(unused, 0, entry.text);
+  for (std::uint64_t n = words.decimal("a destination count", Operands::kMaxListed); n != 0; --n)
+    words.word("a destination register");
+  line.fail_line("illegal instruction " + std::string(words.word("an opcode")) + ": " + why, hint);
 }
 
 /// Whether active lanes must say where they go.
@@ -121,7 +125,7 @@ void InstructionLineParser::parse(LineCursor line, const WarpPosition& position,
     line.fail("the mask names lanes that this warp does not have");
   const Program::Entry& entry = read_entry(line, pc);
   expected_ = entry.number + 1;
-  if (!entry.illegal.empty()) fail_illegal(line, entry, entry.illegal, entry.hint);
+  if (entry.is_illegal()) fail_illegal(line, entry, entry.special->illegal, entry.special->hint);
   Addresses addresses;
   if (entry.width != 0) {
     read_addresses(line, mask, addresses);

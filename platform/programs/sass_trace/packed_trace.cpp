@@ -102,7 +102,7 @@ class PackedReader final : public BlockSource {
       if (pc > UINT32_MAX || taken != text || program.full()) return false;
       const Program::Entry& entry = program.entry(text, operands);
       // One that is illegal by now is a fault of the trace, and its text has the line.
-      if (entry.number != number || !entry.illegal.empty()) return false;
+      if (entry.number != number || entry.is_illegal()) return false;
     }
     return true;
   }

@@ -83,23 +83,24 @@ const StaticOp* Program::add_op(const StaticOp& op) {
 Program::Entry& Program::add(std::string_view text, const Operands& operands) {
   Opcode opcode = decode_opcode(operands.opcode);
   Entry e;
-  for (const std::string& name : opcode.unknown) e.unknown.push_back(unknown_index(name));
-  e.illegal = opcode.illegal;
-  e.hint = opcode.hint;
+  Special special;
+  for (const std::string& name : opcode.unknown) special.unknown.push_back(unknown_index(name));
+  special.illegal = opcode.illegal;
+  special.hint = opcode.hint;
   if (opcode.control) {
     Cctl c = *opcode.control;
     e.acts_on_all = c.acts_on_all();
     if (operands.source_count != 0) c.address_register = operands.sources[0];
-    if (const std::optional<CctlFault> broken = judge(c)) e.illegal = rule_of(*broken);
+    if (const std::optional<CctlFault> broken = judge(c)) special.illegal = rule_of(*broken);
     if (opcode.mem.controls_lines() && operands.width == 0 && operands.source_count == 0) {
-      e.illegal = "an address is missing";
-      e.hint = "as in " + std::string(operands.opcode) + " [R2]";
+      special.illegal = "an address is missing";
+      special.hint = "as in " + std::string(operands.opcode) + " [R2]";
     }
   }
   if (opcode.kind == InstructionKind::memory) {
     if (opcode.mem.controls_lines() && operands.width == 0) {
       // Which lines it controls is not known.
-      e.unknown.push_back(unknown_index(std::string(operands.opcode) + " without an address"));
+      special.unknown.push_back(unknown_index(std::string(operands.opcode) + " without an address"));
       opcode = Opcode{};
     } else if (opcode.mem.space == Space::constant && operands.width == 0) {
       // Constant loads carry no address in most traces: an instruction of fixed latency.
@@ -128,10 +129,11 @@ Program::Entry& Program::add(std::string_view text, const Operands& operands) {
     e.idle = add_op(idle);
   }
   e.text = text;
-  e.opcode = operands.opcode;
   e.number = static_cast<unsigned>(entries_.size());
   e.pc = operands.pc;
-  e.width = operands.width;
+  e.width = static_cast<std::uint8_t>(operands.width);
+  if (!special.unknown.empty() || !special.illegal.empty())
+    e.special = std::make_unique<Special>(std::move(special));
   entries_.push_back(std::move(e));
   Entry& added = entries_.back();
   by_number_.push_back(&added);
@@ -140,8 +142,9 @@ Program::Entry& Program::add(std::string_view text, const Operands& operands) {
 }
 
 const StaticOp*& Program::twin_of(Entry& entry, unsigned twin) {
-  if (entry.twins.empty()) entry.twins.resize(kRegisters - kFirstCopyRegister);
-  return entry.twins[twin];
+  if (entry.special == nullptr) entry.special = std::make_unique<Special>();
+  if (entry.special->twins.empty()) entry.special->twins.resize(kRegisters - kFirstCopyRegister);
+  return entry.special->twins[twin];
 }
 
 const StaticOp* Program::copy_of(Entry& entry, unsigned group, unsigned copy) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -44,20 +45,25 @@ class Program {
   /// No compiler emits as many for one kernel; a file that goes beyond is garbled.
   static constexpr std::size_t kMaxEntries = std::size_t{1} << 21U;
 
-  /// What one line of the trace refers to.
+  /// What few entries have.
+  struct Special {
+    std::vector<unsigned> unknown;       ///< indices into the list of unknown things
+    std::string illegal, hint;           ///< why no machine executes it; empty: it is legal
+    std::vector<const StaticOp*> twins;  ///< of LDGSTS and DEPBAR, by pseudo-register; null: not made yet
+  };
+  /// What one line of the trace refers to. There may be hundreds of thousands: it is kept small.
   struct Entry {
     unsigned number = 0;  ///< entries are numbered as they came
     std::uint32_t pc = 0;
-    unsigned width = 0;  ///< bytes, as the line says; 0: no address part
+    std::uint8_t width = 0;  ///< bytes, as the line says; 0: no address part
     Action action = Action::none;
     bool acts_on_all = false;             ///< cache control that names no address
     const StaticOp* op = nullptr;         ///< the static instruction
     const StaticOp* idle = nullptr;       ///< what stands for a barrier, fence or sleep that no lane executes
     const StaticOp* as_global = nullptr;  ///< of a generic access: the same, all lanes known to be global
-    std::vector<unsigned> unknown;        ///< indices into the list of unknown things
-    std::string text, opcode;             ///< its static part, and the opcode in it
-    std::string illegal, hint;            ///< why no machine executes it; empty: it is legal
-    std::vector<const StaticOp*> twins;   ///< of LDGSTS and DEPBAR, by pseudo-register; null: not made yet
+    std::unique_ptr<Special> special;
+    std::string text;  ///< its static part
+    [[nodiscard]] bool is_illegal() const { return special != nullptr && !special->illegal.empty(); }
   };
 
   Program() = default;
@@ -80,7 +86,8 @@ class Program {
 
   /// Counts one execution of `entry`.
   void count(const Entry& entry) {
-    for (const unsigned u : entry.unknown) ++unknown_counts_[u];
+    if (entry.special == nullptr) return;
+    for (const unsigned u : entry.special->unknown) ++unknown_counts_[u];
   }
   /// Counts something that is not understood and is no instruction.
   void count_unknown(const std::string& name);
