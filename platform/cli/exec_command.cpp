@@ -18,6 +18,7 @@ struct ExecOptions {
   bool exact_bounds = false;
   bool children = false;
   std::string schedule;
+  unsigned threads = 1;
   bool verbose = false;
   std::vector<std::string> command;
 };
@@ -32,8 +33,9 @@ int exec(const ExecOptions& o) {
   OutputCheck outputs;
   outputs.add_output("--report", o.report);
   if (!outputs.faults().empty()) return bad_input(outputs.faults());
-  const cuda::ExecRequest request{o.gpu.name, o.gpu.sets,     o.report,   o.fast_forward, o.keep_warm,
-                                  o.measure,  o.exact_bounds, o.children, o.schedule,     o.command};
+  const cuda::ExecRequest request{o.gpu.name,  o.gpu.sets, o.report,       o.fast_forward,
+                                  o.keep_warm, o.measure,  o.exact_bounds, o.children,
+                                  o.schedule,  o.threads,  o.command};
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());
   for (const std::string& warning : plan.value().warnings) print_message("warning: " + warning + "\n");
@@ -65,6 +67,7 @@ void add_exec(CLI::App& app, int& status) {
   command.add_option("--schedule", o.schedule,
                      "the order of instructions: ptx (the text's) or assembler (as ptxas would have it; the "
                      "default)");
+  add_threads(command, o.threads);
   command.add_flag("--verbose", o.verbose, "say how the program's CUDA is reached");
   command.add_option("PROGRAM", o.command, "the program and its arguments, behind `--`")->required();
   command.positionals_at_end();

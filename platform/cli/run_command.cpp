@@ -114,6 +114,7 @@ class Run {
     options.tags_only = request_.tags_only || inputs_->plan.without_data;
     options.seed = request_.seed;
     options.jitter = request_.jitter;
+    options.threads = request_.threads;
     options.max_cycles = request_.max_cycles;
     const bool sockets = request_.transport == "at";
     if (sockets || request_.transport == "lt" || !request_.pins.empty())
@@ -144,6 +145,8 @@ class Run {
     if (faults.empty() && !request_.warm && !request_.restore.empty()) faults = restore(platform, &runner);
     if (!faults.empty()) return bad_input(faults);
     if (request_.check_consistency) consistency_.follow(platform);
+    if (const std::string why = platform.why_one_thread(); !why.empty())
+      print_message(fmt::format("note: --threads {}: the run keeps to one, as {}\n", request_.threads, why));
     guard.stop_on_interrupt();
     const RunEnd end = launch_all(runner, platform);
     for (const std::string& note : end.notes) print_message("note: " + note + "\n");
@@ -460,6 +463,7 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
                   "draw anew, before every launch, how long messages lie in queues and whose turn it is")
       ->transform(kWholeNumber)
       ->type_name("SEED");
+  add_threads(command, r.threads);
   command.add_option("--max-cycles", r.max_cycles, "gives up after this many cycles, with exit status 3")
       ->check(kWholeNumber);
   command.add_option(

@@ -33,6 +33,7 @@ struct RunRequest {
   std::string dot;              ///< of check_consistency: Graphviz file of a violation, or empty
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> jitter;
+  unsigned threads = 1;
   Cycle max_cycles = kNever;
   std::string save, save_after;  ///< file of a checkpoint; kernel or number of grids after which; or empty
   std::string restore;           ///< file of a checkpoint, or empty

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "platform/config/load_gpu.h"
+#include "platform/machine/gpu_platform.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 
@@ -21,6 +23,19 @@ inline const CLI::Validator kWholeNumber(
              (error == std::errc::result_out_of_range ? "\" is 2^64 or more" : "\" is no whole number");
     },
     "");
+
+inline void add_threads(CLI::App& command, unsigned& threads) {
+  command
+      .add_option("--threads", threads, "threads of the host that run what is timed; results are the same")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            const auto number = number_from<unsigned>(text);
+            if (number && *number != 0 && *number <= kMostThreads) return std::string{};
+            return "\"" + text + "\" is no whole number from 1 to " + std::to_string(kMostThreads);
+          },
+          ""))
+      ->capture_default_str();
+}
 
 /// The GPU that a command is about.
 struct GpuChoice {

@@ -115,6 +115,8 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
   if (request.fast_forward) plan.environment.push_back(fmt::format("{}=1", environment::kFastForward));
   if (request.keep_warm) plan.environment.push_back(fmt::format("{}=1", environment::kKeepWarm));
   if (request.exact_bounds) plan.environment.push_back(fmt::format("{}=1", environment::kExactBounds));
+  if (request.threads != 1)
+    plan.environment.push_back(fmt::format("{}={}", environment::kThreads, request.threads));
   if (!request.schedule.empty())
     plan.environment.push_back(fmt::format("{}={}", environment::kSchedule, request.schedule));
   Measuring measuring;

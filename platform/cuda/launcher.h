@@ -18,6 +18,7 @@ struct ExecRequest {
   bool exact_bounds = false;         ///< accesses a little out of a buffer are faults
   bool children = false;             ///< programs that it starts get the platform, too
   std::string schedule;              ///< see ptx::schedule_named(); empty: as an assembler has it
+  unsigned threads = 1;              ///< see RunOptions::threads
   std::vector<std::string> command;  ///< the program and its arguments
 };
 
@@ -31,6 +32,7 @@ inline constexpr const char* kKeepWarm = "WARPLINE_KEEP_WARM";  ///< set: those 
 inline constexpr const char* kMeasure = "WARPLINE_MEASURE";     ///< which are, one per line
 inline constexpr const char* kExactBounds = "WARPLINE_EXACT_BOUNDS";  ///< set: to the byte
 inline constexpr const char* kSchedule = "WARPLINE_SCHEDULE";         ///< ptx or assembler
+inline constexpr const char* kThreads = "WARPLINE_THREADS";           ///< a number; not set: 1
 inline constexpr const char* kChildren = "WARPLINE_CHILDREN";         ///< set: preloading is inherited
 inline constexpr const char* kPathBefore = "WARPLINE_LIBRARY_PATH";   ///< LD_LIBRARY_PATH as it was
 inline constexpr const char* kPreloadBefore =

@@ -37,6 +37,7 @@ RunOptions run_options(const MachineOptions& options) {
   o.in_process = true;
   o.functional = !options.keep_warm;
   o.page_slack = !options.exact_bounds;
+  o.threads = options.threads;
   return o;
 }
 

@@ -92,6 +92,7 @@ struct MachineOptions {
   bool counts = false;        ///< each grid's record has what it counted
   bool exact_bounds = false;  ///< see RunOptions::page_slack
   ptx::Schedule schedule = ptx::Schedule::assembler;
+  unsigned threads = 1;  ///< see RunOptions::threads
   /// Which GPUs of a larger platform the program's are, by its own numbers; empty: all, as they are.
   std::vector<unsigned> ordinals;
 };

@@ -133,6 +133,13 @@ Machine* Process::machine() {
       say(fmt::format("{} is \"{}\", which is none of {}", environment::kSchedule, schedule,
                       joined(ptx::schedule_names())));
     }
+    const std::string threads = value_of(environment::kThreads, "1");
+    options.threads = number_from<unsigned>(threads).value_or(0);
+    if (options.threads == 0 || options.threads > kMostThreads) {
+      say(fmt::format("{} is \"{}\", which is no number from 1 to {}", environment::kThreads, threads,
+                      kMostThreads));
+      options.threads = 1;
+    }
     options.ordinals = std::move(ordinals);
     options.counts = !value_of(environment::kReport, "").empty();
     machine_ = std::make_unique<Machine>(config.value(), std::move(options));

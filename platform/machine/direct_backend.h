@@ -11,7 +11,11 @@ namespace warpline {
 /// Port to port, in plain C++.
 class DirectBackend final : public NetlistBackend {
  public:
-  explicit DirectBackend(TickMode mode = TickMode::lazy, std::uint64_t seed = 1) : engine_(mode, seed) {}
+  /// `threads`: see Engine::set_threads.
+  explicit DirectBackend(TickMode mode = TickMode::lazy, std::uint64_t seed = 1, unsigned threads = 1)
+      : engine_(mode, seed) {
+    engine_.set_threads(threads);
+  }
   [[nodiscard]] Engine& engine() override { return engine_; }
   void connect(Netlist& netlist) override { netlist.connect_directly(); }
   void set_loose(Netlist& netlist, bool loose) override { netlist.set_loose(loose); }

@@ -131,7 +131,8 @@ struct GpuPlatform::State {
 GpuPlatform::State::State(const GpuConfig& c, const RunOptions& o)
     : config(c),
       options(o),
-      backend(o.backend != nullptr ? o.backend : std::make_shared<DirectBackend>(o.tick_mode, o.seed)) {
+      backend(o.backend != nullptr ? o.backend
+                                   : std::make_shared<DirectBackend>(o.tick_mode, o.seed, o.threads)) {
   for (unsigned i = 0; i < config.gpus; ++i) gpus.emplace_back(*this, i);
 }
 
@@ -169,6 +170,8 @@ void GpuPlatform::State::build() {
     const auto join = [this](TlpPort& root, TlpPort& other) { backend->connect_link(root, other); };
     pcie = std::make_unique<PcieSystem>(links, config.clocks.fastest(), config.pcie_system, *sysmem, join);
     pcie->run_by(*backend);
+    // Packets of a link are looked at by who waits for them before they have arrived.
+    backend->engine().keep_to_one_thread();
   }
   for (unsigned i = 0; i < config.gpus; ++i) backend->connect(system->gpu(i));
   if (options.functional) set_functional(true);
@@ -773,6 +776,22 @@ void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback
 
 void GpuPlatform::keep(std::unique_ptr<Attachment> attachment) {
   state_->attached.push_back(std::move(attachment));
+  // What is attached hears of all SMs, in the order in which things happen.
+  state_->backend->engine().keep_to_one_thread();
+}
+
+std::string GpuPlatform::why_one_thread() {
+  State& s = *state_;
+  if (s.options.threads == 1) return {};
+  if (s.options.loose) return "requests are not timed";
+  if (s.options.backend != nullptr) return "hops are not joined directly";
+  if (s.options.tick_mode != TickMode::lazy) return "blocks are ticked when nothing is due, too";
+  if (!s.attached.empty()) return "what is watched is watched in the order in which it happens";
+  if (s.config.pcie_system.peers != 0) return "devices and the host see packets before they have arrived";
+  s.build();
+  if (s.backend->engine().runs_side_by_side()) return {};
+  return "a hop takes less than " + std::to_string(Engine::kShortestWindow) +
+         " cycles, or its credits are back sooner";
 }
 
 void GpuPlatform::host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) {

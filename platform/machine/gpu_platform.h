@@ -60,6 +60,9 @@ WARPLINE_PUBLIC [[nodiscard]] std::string distance_text(const FaultRecord& fault
 /// "a load of 4 bytes"; empty where it is no access of memory.
 WARPLINE_PUBLIC [[nodiscard]] std::string access_text(const FaultRecord& fault);
 
+/// More threads than this have nothing to do: a window of time has not enough work for them.
+inline constexpr unsigned kMostThreads = 64;
+
 /// How a run is to be carried out.
 struct WARPLINE_PUBLIC RunOptions {
   /// Makes hops and runs the engine; null: port to port, in plain C++.
@@ -68,6 +71,9 @@ struct WARPLINE_PUBLIC RunOptions {
   TickMode tick_mode = TickMode::lazy;  ///< of the plain engine; a backend has its own
   std::uint64_t seed = 1;
   Cycle max_cycles = kNever;
+  /// Threads of the host that run the hardware, this one among them, where why_one_thread() does not say that
+  /// they cannot; up to kMostThreads. Whatever their number, results are the same.
+  unsigned threads = 1;
   /// Seed by which the hardware's freedom in time is drawn anew before every launch (see Jitter).
   /// Nothing: queues are empty but for the run's own messages.
   std::optional<std::uint64_t> jitter;
@@ -165,7 +171,7 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// multicast object, which lies in several places. Behind a root complex, the offset in video memory is
   /// that in the GPU's BAR.
   [[nodiscard]] std::optional<PhysicalAddress> physical_of(std::uint64_t address, unsigned gpu = 0) const;
-  /// The first address outside of all buffers that programs of a GPU have accessed since the call before; 0:
+  /// The lowest address outside of all buffers that programs of a GPU have accessed since the call before; 0:
   /// none. See RunOptions::page_slack.
   [[nodiscard]] std::uint64_t take_slack_used(unsigned gpu = 0);
   /// Makes a texture or surface of memory that is allocated. Returns the handle by which programs name it,
@@ -270,6 +276,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   [[nodiscard]] NetlistBackend& backend();
   /// Whether memory has bytes: it is not tags-only.
   [[nodiscard]] bool has_data() const;
+  /// Why RunOptions::threads does nothing for what is timed, as things stand, half a sentence: "requests are
+  /// loosely timed"; empty: it does something, or is 1.
+  [[nodiscard]] std::string why_one_thread();
   /// Every request in flight, where it is and what it waits for, and all other waits. Callable between
   /// launches and in the progress callback, where a run pauses.
   [[nodiscard]] Standstill standstill() const;

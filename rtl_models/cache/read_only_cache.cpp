@@ -18,14 +18,14 @@ ReadOnlyCache::ReadOnlyCache(Engine& engine, std::string name, ClockDomain domai
 }
 
 Request* ReadOnlyCache::fetch_for(const Request& r, const ReadOutcome& out) {
-  Request* f = engine().pool().allocate_child(r, this);
+  Request* f = pool().allocate_child(r, this);
   f->command = Command::read;
   f->sectors = out.fetch;
   f->prefetch = static_cast<SectorMask>(r.prefetch & kAllSectors & ~r.sectors & ~out.fetch);
   f->token = out.entry;
   if (r.prefetch == 0) return f;
   // The last one has been sent, or this fetch could not be.
-  prefetch_ = engine().pool().allocate_prefetch(r, this);
+  prefetch_ = pool().allocate_prefetch(r, this);
   counters_.prefetch_requests += prefetch_ != nullptr;
   return f;
 }
@@ -108,14 +108,14 @@ bool ReadOnlyCache::take(Cycle now, Request*& fetch) {
 
 void ReadOnlyCache::handle_fill(Request& fetched) {
   if (fetched.sectors == 0) {
-    engine().pool().release(&fetched);  // a prefetch: nothing comes of it here
+    pool().release(&fetched);  // a prefetch: nothing comes of it here
     return;
   }
   RequestList now_served;
   counters_.evictions += path_.fill(fetched, now_served).happened;
   counters_.dead_fills = path_.dead_fills();
   while (!now_served.empty()) served_.push(now_served.pop());
-  engine().pool().release(&fetched);
+  pool().release(&fetched);
 }
 
 Cycle ReadOnlyCache::tick(Cycle now) {

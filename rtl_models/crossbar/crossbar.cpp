@@ -146,7 +146,7 @@ void Crossbar::reply_network(Cycle now, std::uint64_t edge, unsigned output) {
     from_l2_[output]->pop(now);
     const unsigned client = r->route;
     Request* original = core_.end_child(*r);
-    engine().pool().release(r);
+    pool().release(r);
     if (original != nullptr) network_->pass_reply(original, client);
     return;
   }
@@ -154,7 +154,7 @@ void Crossbar::reply_network(Cycle now, std::uint64_t edge, unsigned output) {
     replying_.erase(output);
     from_l2_[output]->pop(now);
     network_->answer_walk(edge, r->token);
-    engine().pool().release(r);
+    pool().release(r);
     return;
   }
   if (!network_->has_room_for_reply(output)) return;
@@ -177,7 +177,7 @@ Cycle Crossbar::advance_walks(std::uint64_t edge) {
 
 Request* Crossbar::make_read(std::uint64_t page, unsigned level, const RequestHead& on_behalf) {
   const PhysicalAddress entry = network_->translation()->read_entry(page, level);
-  Request* r = engine().pool().allocate();
+  Request* r = pool().allocate();
   r->maker = network_.get();
   r->id = on_behalf.id;
   r->gpu = on_behalf.gpu;
@@ -281,7 +281,7 @@ void Crossbar::count_response(const Request& r) {
 
 Request* Crossbar::copy_for_slice(unsigned client) {
   Copying& copying = copying_[client];
-  Request* copy = core_.make_child(copying.number, engine().pool(), this);
+  Request* copy = core_.make_child(copying.number, pool(), this);
   if (--copying.left == 0) {
     ++counters_.request_messages;
     ++counters_.maintenance_requests;
@@ -298,7 +298,7 @@ void Crossbar::enter_response(Cycle now, unsigned slice) {
   from_l2_[slice]->pop(now);
   const unsigned client = r->route;
   Request* original = core_.end_child(*r);
-  engine().pool().release(r);
+  pool().release(r);
   if (original == nullptr) return;
   if (finished_of_[client].empty()) up_.ask(client, outputs_);
   finished_of_[client].push(original);
@@ -330,11 +330,11 @@ void Crossbar::perform_maintenance(Request& r, Cycle& at) {
   ++counters_.maintenance_requests;
   const Cycle sent = at;
   for (unsigned slice = 0; slice < slices_; ++slice) {
-    Request* copy = core_.make_child(number, engine().pool(), this);
+    Request* copy = core_.make_child(number, pool(), this);
     count_request(*copy);
     at = std::max(at, perform_through(*to_l2_[slice], *from_l2_[slice], *copy, sent));
     static_cast<void>(core_.end_child(*copy));
-    engine().pool().release(copy);
+    pool().release(copy);
   }
   count_response(r);
 }
@@ -383,7 +383,7 @@ void Crossbar::perform_walk(const Request& r, Cycle& at) {
     read->route = static_cast<std::uint16_t>(walks_client_);
     count_walk(*read);
     at = perform_through(*to_l2_[slice], *from_l2_[slice], *read, at);
-    engine().pool().release(read);
+    pool().release(read);
   }
 }
 

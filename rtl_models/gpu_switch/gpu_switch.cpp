@@ -50,7 +50,7 @@ Cycle GpuSwitch::tick(Cycle now) {
 void GpuSwitch::take_answer(Cycle now, unsigned gpu) {
   ports_[gpu].answers = false;
   const Request* const part = from_replica_[gpu]->pop(now).request;
-  const GpuSwitchCore::Ended ended = core_.end(*part, engine().pool());
+  const GpuSwitchCore::Ended ended = core_.end(*part, pool());
   if (ended.original == nullptr) return;
   ports_[ended.gpu].to_gpu.push(ended.original);
   ++waiting_;
@@ -64,7 +64,7 @@ void GpuSwitch::take_request(Cycle now, unsigned gpu) {
   }
   port.asks = port.counted = false;
   Request* const r = from_gpu_[gpu]->pop(now).request;
-  const GpuSwitchCore::Parts parts = core_.begin(*r, gpu, engine().pool(), this);
+  const GpuSwitchCore::Parts parts = core_.begin(*r, gpu, pool(), this);
   for (unsigned n = 0; n < parts.count; ++n) {
     RequestQueue& queue = ports_[parts.gpus[n]].to_replica;
     if (mutated(GpuSwitchMutation::replica_requests_overtake)) {
@@ -99,13 +99,13 @@ void GpuSwitch::send_answer(Cycle now, unsigned gpu) {
 
 void GpuSwitch::perform(Request& r, Cycle& at) {
   const unsigned gpu = std::min<unsigned>(r.gpu, gpus() - 1);
-  const GpuSwitchCore::Parts parts = core_.split(r, gpu, engine().pool(), this);
+  const GpuSwitchCore::Parts parts = core_.split(r, gpu, pool(), this);
   const Cycle sent = at;
   for (unsigned n = 0; n < parts.count; ++n) {
     const unsigned to = parts.gpus[n];
     at = std::max(at, perform_through(*to_replica_[to], *from_replica_[to], *parts.requests[n], sent));
   }
-  if (parts.count != 0) core_.join(r, parts, engine().pool());
+  if (parts.count != 0) core_.join(r, parts, pool());
   core_.count_response(r, gpu);
 }
 

@@ -79,7 +79,7 @@ bool L1Lg::has_room_to_prefetch(const Request& r) const {
 void L1Lg::prefetch_other_line(Request& r) {
   // A hint takes no place that a write-back may need: the shortest queue has none for it.
   if (outgoing_.size() + fetches_ < out_capacity_) {
-    if (Request* p = engine().pool().allocate_prefetch(r, this); p != nullptr) {
+    if (Request* p = pool().allocate_prefetch(r, this); p != nullptr) {
       queue_out(p);
       core_.count_prefetch();
     }
@@ -165,14 +165,14 @@ void L1Lg::handle_response(Request& r) {
     if (r.command == Command::atomic) writes_.acknowledged(r.epoch, half_drained_);
     answers_of(r).push(&r);
   } else if (r.command == Command::read && r.sectors == 0) {
-    engine().pool().release(&r);  // a prefetch: nothing comes of it here
+    pool().release(&r);  // a prefetch: nothing comes of it here
   } else if (r.command == Command::read) {
     --fetches_;
     RequestList now_served;
     write_back(core_.fill(r, now_served), r);
     RequestQueue& served = answers_of(r);  // all of one line
     while (!now_served.empty()) served.push(now_served.pop());
-    engine().pool().release(&r);
+    pool().release(&r);
   } else {
     posted_.performed(r);
     // Of control requests a discard only is a write.
@@ -181,7 +181,7 @@ void L1Lg::handle_response(Request& r) {
     } else if (r.command != Command::control || r.control == LineControl::discard) {
       writes_.acknowledged(r.token, half_drained_);
     }
-    engine().pool().release(&r);
+    pool().release(&r);
   }
   advance_drained();
 }

@@ -129,7 +129,7 @@ class L1Lg final : public Component, public LooseTarget {
   void write_back(const Evicted& evicted, const Request& cause);
   Request& fetch(const Request& r, const ReadOutcome& out);
   Request* child_of(const Request& r, Command command) {
-    Request* c = engine().pool().allocate_child(r, this);
+    Request* c = pool().allocate_child(r, this);
     c->command = command;
     return c;
   }

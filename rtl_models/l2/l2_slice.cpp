@@ -25,7 +25,7 @@ L2Slice::L2Slice(Engine& engine, std::string name, ClockDomain domain, const L2P
 }
 
 void L2Slice::write_back(const WriteBack& w) {
-  Request* r = engine().pool().allocate();
+  Request* r = pool().allocate();
   r->command = Command::write;
   r->line = w.line;
   r->bytes = w.bytes;
@@ -58,7 +58,7 @@ void L2Slice::note_posted(const Request& r) {
 
 /// Sends a read of no byte behind what was written to a destination; releases wait for it.
 void L2Slice::flush(const Request& r, PhysicalAddress line) {
-  Request* f = engine().pool().allocate_child(r, this);
+  Request* f = pool().allocate_child(r, this);
   f->command = Command::read;
   f->line = line;
   f->virtual_line = VirtualAddress{0};
@@ -69,7 +69,7 @@ void L2Slice::flush(const Request& r, PhysicalAddress line) {
 }
 
 void L2Slice::fetch(const Request& r, const L2Outcome& out) {
-  Request* f = engine().pool().allocate_child(r, this);
+  Request* f = pool().allocate_child(r, this);
   f->command = Command::read;
   f->sectors = out.fetch;
   f->prefetch = 0;
@@ -140,7 +140,7 @@ void L2Slice::handle_response(Request& r) {
     sysmem_writes_.acknowledged(r.token, maintained_);
     while (!maintained_.empty()) served_.push(maintained_.pop());
   }
-  engine().pool().release(&r);
+  pool().release(&r);
 }
 
 namespace {

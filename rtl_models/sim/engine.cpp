@@ -1,37 +1,67 @@
 #include "rtl_models/sim/engine.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <unordered_set>
 
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/sim/channel.h"
+#include "rtl_models/sim/worker_threads.h"
 
 namespace warpline {
+namespace {
+
+/// A window in which fewer clusters are due for each thread is not worth the exchange.
+constexpr unsigned kLeastPerThread = 2;
+/// The cluster that this thread runs while clusters are run side by side.
+thread_local Cluster* running = nullptr;
+
+std::uint64_t nanoseconds() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+}  // namespace
 
 Component::Component(Engine& engine, std::string name, ClockDomain domain)
     : engine_(engine), name_(std::move(name)), domain_(domain) {
-  engine.add(this, engine.clusters_.size() - 1);
+  engine.add(this, engine.clusters_.back());
 }
 
 Component::Component(const Component& beside, std::string name)
     : engine_(beside.engine_), name_(std::move(name)), domain_(beside.domain_) {
-  engine_.add(this, beside.cluster_);
+  engine_.add(this, *beside.cluster_);
 }
 
 Engine::Engine(TickMode mode, std::uint64_t seed) : mode_(mode), random_(seed) {
   begin_cluster();
 }
 
+Engine::~Engine() {
+  // In a child of the process whose threads they are, there are none to wait for.
+  if (workers_ != nullptr && process_ != getpid()) static_cast<void>(workers_.release());
+}
+
 void Engine::begin_cluster() {
-  clusters_.emplace_back(next_.emplace_back(kNever));
+  Cluster& c = clusters_.emplace_back(next_.emplace_back(kNever));
+  c.pool = threads_ > 1 ? &pools_.emplace_back(&depot_) : &pool_;
   note_binding();
 }
 
-void Engine::add(Component* component, std::size_t number) {
-  Cluster& cluster = clusters_[number];
-  component->cluster_ = number;
-  component->calendar_ = &cluster.calendar;
+void Engine::set_threads(unsigned threads) {
+  WARPLINE_EXPECT(threads > 0 && components_.empty(), "threads are set before components are made");
+  threads_ = threads;
+  pools_.clear();
+  if (threads > 1) pool_.share(&depot_);
+  for (Cluster& c : clusters_) c.pool = threads > 1 ? &pools_.emplace_back(&depot_) : &pool_;
+}
+
+void Engine::add(Component* component, Cluster& cluster) {
+  component->cluster_ = &cluster;
   component->member_ = cluster.calendar.add_member();
   component->place_ = Calendar::Place(component->member_);
   cluster.members.push_back(component);
@@ -43,8 +73,8 @@ void Engine::tick_in_place(const Component& original, Component& stand_in) {
   const auto at = std::find(components_.begin(), components_.end(), &original);
   WARPLINE_EXPECT(at != components_.end(), "a component of this engine is stood in for");
   ticked_[static_cast<std::size_t>(at - components_.begin())] = &stand_in;
-  for (Cluster& c : clusters_)
-    if (&c.calendar == original.calendar_) c.members[original.member_] = &stand_in;
+  original.cluster_->members[original.member_] = &stand_in;
+  note_binding();
 }
 
 void Engine::on_progress(Cycle cycles, std::function<bool(Cycle)> callback) {
@@ -61,30 +91,183 @@ Cycle Engine::settled() const {
   return std::min({next_tick(), now_, outside_from_});
 }
 
-void Engine::tick(Component& component) {
-  ++ticks_;
-  const Cycle next = component.tick(now_);
-  WARPLINE_EXPECT(next > now_, "a component asks for a later tick");
+Cycle Engine::last_move() const {
+  Cycle last = last_move_;
+  for (const Cluster& c : clusters_) last = std::max(last, c.last_move);
+  return last;
+}
+
+std::uint64_t Engine::ticks() const {
+  std::uint64_t sum = 0;
+  for (const Cluster& c : clusters_) sum += c.ticks;
+  return sum;
+}
+
+std::size_t Engine::requests_in_use() const {
+  // One pool may have handed out what another was given back.
+  std::size_t sum = pool_.in_use();
+  for (const RequestPool& p : pools_) sum += p.in_use();
+  return sum;
+}
+
+const Cluster& Engine::running_cluster() {
+  WARPLINE_EXPECT(running != nullptr, "in a window, whoever asks is a cluster that is run");
+  return *running;
+}
+
+void Engine::tick(Component& component, Cycle now) {
+  const Cycle next = component.tick(now);
+  WARPLINE_EXPECT(next > now, "a component asks for a later tick");
   if (next != kNever) component.wake(next);
 }
 
-/// Ticks one cluster up to and without cycle `end`.
-void Engine::run_cluster(Cluster& cluster, Cycle end) {
+/// Ticks one cluster up to and without cycle `end`, keeping the cycle being ticked in `now`.
+void Engine::run_cluster(Cluster& cluster, Cycle end, Cycle& now) {
   while (cluster.calendar.next() < end) {
-    now_ = cluster.calendar.next();
-    cluster.calendar.take([this, &cluster](std::uint32_t member) { tick(*cluster.members[member]); });
+    const Cycle cycle = now = cluster.calendar.next();
+    cluster.calendar.take([&cluster, cycle](std::uint32_t member) {
+      ++cluster.ticks;
+      tick(*cluster.members[member], cycle);
+    });
   }
 }
 
 void Engine::run_window(Cycle start, Cycle end) {
+  if (side_by_side_ && find_due(end)) {
+    now_ = run_due(start, end);
+    return;
+  }
   Cycle last = start;
   auto next = next_.begin();
   for (Cluster& c : clusters_) {
     if (*next++ >= end) continue;
-    run_cluster(c, end);
+    run_cluster(c, end, now_);
     last = std::max(last, now_);
   }
   now_ = last;
+}
+
+/// Whether enough clusters are due before cycle `end` to run them side by side; they are in due_ then.
+bool Engine::find_due(Cycle end) {
+  due_.clear();
+  auto next = next_.begin();
+  for (Cluster& c : clusters_)
+    if (*next++ < end) due_.push_back(&c);
+  if (shuffled_) return cluster_order_.below(4) == 0;
+  return due_.size() >= std::size_t{kLeastPerThread} * threads_;
+}
+
+/// One cluster of the window, on one of the threads.
+void Engine::run_alone(Cluster& cluster) {
+  running = &cluster;
+  const std::uint64_t begin = measures_ ? nanoseconds() : 0;
+  try {
+    run_cluster(cluster, window_end_, cluster.now);
+  } catch (...) {
+    cluster.failure = std::current_exception();
+  }
+  if (measures_) cluster.cost = (cluster.cost + nanoseconds() - begin) / 2;
+  running = nullptr;
+}
+
+/// Orders due_ by homes, and those of each so that what takes long is last, that is, begun first: nobody is
+/// to begin it when the others are through.
+void Engine::order_due() {
+  if (shuffled_) {
+    for (Cluster* c : due_) c->home = static_cast<unsigned>(cluster_order_.below(threads_));
+    for (std::size_t i = due_.size(); i > 1; --i) std::swap(due_[i - 1], due_[cluster_order_.below(i)]);
+  }
+  std::stable_sort(due_.begin(), due_.end(), [this](const Cluster* a, const Cluster* b) {
+    return a->home != b->home ? a->home < b->home : !shuffled_ && a->cost < b->cost;
+  });
+  ends_.assign(threads_, 0);
+  for (const Cluster* c : due_) ++ends_[c->home];
+  std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+}
+
+/// What a thread does at a time: one cluster's window, or all that waits for the clusters of one home.
+void Engine::do_task(std::size_t number) {
+  if (!hands_over_) return run_alone(*due_[number]);
+  for (Cluster* c : due_) {
+    for (PortBase* p : c->begun[number]) p->hand_over_begun();
+    c->begun[number].clear();
+    for (PortBase* p : c->popped[number]) p->hand_over_popped();
+    c->popped[number].clear();
+  }
+}
+
+/// Runs the clusters of due_ side by side up to and without cycle `end`. Returns the last cycle that was
+/// ticked.
+Cycle Engine::run_due(Cycle start, Cycle end) {
+  measures_ = windows_++ % kMeasuredOne == 0;
+  order_due();
+  const std::uint64_t begin = measures_ ? nanoseconds() : 0;
+  window_end_ = end;
+  in_window_ = true;
+  hands_over_ = false;
+  workers_->do_all(ends_);
+  in_window_ = false;
+  const std::uint64_t done = measures_ ? nanoseconds() : 0;
+  hands_over_ = true;
+  workers_->do_all(one_each_);
+  Cycle last = start;
+  for (const Cluster* c : due_) last = std::max(last, c->now);
+  if (measures_) end_measurement({0, 0, 0, done - begin, nanoseconds() - done});
+  // On one thread the first of them, in the order in which they were made, would have ended the run.
+  for (Cluster& c : clusters_) {
+    if (c.failure == nullptr) continue;
+    const std::exception_ptr first = std::exchange(c.failure, nullptr);
+    for (Cluster& other : clusters_) other.failure = nullptr;
+    std::rethrow_exception(first);
+  }
+  return last;
+}
+
+/// Every thread gets as much to do, unless it has that already: those clusters that take longest first, each
+/// to who has least so far.
+void Engine::settle_homes() {
+  std::vector<std::uint64_t> loads(threads_, 0);
+  std::uint64_t all = 0;
+  for (const Cluster* c : due_) {
+    loads[c->home] += c->cost;
+    all += c->cost;
+  }
+  if (*std::max_element(loads.begin(), loads.end()) * threads_ * 8 <= all * 9) return;
+  std::vector<Cluster*> longest_first = due_;
+  std::stable_sort(longest_first.begin(), longest_first.end(),
+                   [](const Cluster* a, const Cluster* b) { return a->cost > b->cost; });
+  std::fill(loads.begin(), loads.end(), 0);
+  for (Cluster* c : longest_first) {
+    const auto least = std::min_element(loads.begin(), loads.end());
+    c->home = static_cast<unsigned>(least - loads.begin());
+    *least += c->cost;
+  }
+}
+
+void Engine::end_measurement(Window window) {
+  for (RequestPool& p : pools_) p.share_surplus();
+  settle_homes();
+  if (hear_window_ == nullptr) return;
+  for (const Cluster* c : due_) {
+    ++window.clusters;
+    window.work += c->cost;
+    window.longest = std::max(window.longest, c->cost);
+  }
+  hear_window_(window);
+}
+
+void Engine::start_threads() {
+  for (Cluster& c : clusters_) {
+    c.begun.resize(threads_);
+    c.popped.resize(threads_);
+  }
+  one_each_.resize(threads_);
+  std::iota(one_each_.begin(), one_each_.end(), std::size_t{1});
+  if (workers_ != nullptr && process_ == getpid()) return;
+  // What this process was forked from has kept its threads.
+  static_cast<void>(workers_.release());
+  process_ = getpid();
+  workers_ = std::make_unique<WorkerThreads>(threads_, [this](std::size_t number) { do_task(number); });
 }
 
 void Engine::tick_all() {
@@ -93,7 +276,9 @@ void Engine::tick_all() {
   const bool shuffled = mode_ == TickMode::spurious_and_shuffled;
   for (std::size_t i = order.size(); shuffled && i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
   for (const std::uint32_t index : order) {
-    if (components_[index]->domain().align(now_) == now_) tick(*ticked_[index]);
+    if (components_[index]->domain().align(now_) != now_) continue;
+    ++components_[index]->cluster_->ticks;
+    tick(*ticked_[index], now_);
   }
 }
 
@@ -116,19 +301,22 @@ void Engine::step_other_modes(Cycle scheduled) {
 void Engine::find_windows() {
   if (window_ != 0) return;
   window_ = inner_window_ = kLongestWindow;
-  std::vector<bool> faces_outside(clusters_.size(), false);
+  side_by_side_ = threads_ > 1 && !one_thread_ && mode_ == TickMode::lazy && ticked_ == components_;
+  std::unordered_set<const Cluster*> face_outside;
   for (const PortBase* p : ports_) {
     window_ = std::min(window_, p->lookahead());
+    if (!p->is_direct()) side_by_side_ = false;
     if (p->leads_outside()) {
-      faces_outside[p->owner().cluster_] = true;
+      face_outside.insert(&p->owner().cluster());
     } else {
       inner_window_ = std::min(inner_window_, p->lookahead());
     }
   }
+  if (window_ < kShortestWindow && !shuffled_) side_by_side_ = false;
+  for (PortBase* p : ports_) p->part(side_by_side_);
   inner_.clear();
   outer_.clear();
-  for (std::size_t i = 0; i < clusters_.size(); ++i)
-    (faces_outside[i] ? outer_ : inner_).push_back(&clusters_[i]);
+  for (Cluster& c : clusters_) (face_outside.count(&c) != 0 ? outer_ : inner_).push_back(&c);
 }
 
 /// Whether the progress callback wants no more.
@@ -143,7 +331,7 @@ RunOutcome Engine::run_dry() {
   if (!quiescent()) return RunOutcome::deadlock;
   // The calendars are empty, so time may go back to where the last thing happened: which idle
   // ticks came after it is no part of the result.
-  now_ = resting_ = std::max(last_move_, resting_);
+  now_ = resting_ = std::max(last_move(), resting_);
   inner_end_ = 0;
   for (Cluster& c : clusters_) c.calendar.restart();
   return RunOutcome::quiescent;
@@ -164,8 +352,8 @@ RunOutcome Engine::run_in_step(Cycle now, Cycle limit) {
       inner_end_ = std::min({scheduled + inner_window_, limit + 1, std::max(scheduled + 1, progress_at_)});
     // What outer clusters have passed is due in an inner one that was woken from outside.
     if (all_due || scheduled < outer_end)
-      for (Cluster* c : inner_) run_cluster(*c, std::min(inner_end_, limit + 1));
-    for (Cluster* c : outer_) run_cluster(*c, scheduled + 1);
+      for (Cluster* c : inner_) run_cluster(*c, std::min(inner_end_, limit + 1), now_);
+    for (Cluster* c : outer_) run_cluster(*c, scheduled + 1, now_);
     now_ = scheduled;
     if (told_to_stop()) return RunOutcome::stopped;
   }
@@ -173,6 +361,7 @@ RunOutcome Engine::run_in_step(Cycle now, Cycle limit) {
 
 RunOutcome Engine::run_until(Cycle limit) {
   find_windows();
+  if (side_by_side_) start_threads();
   outside_from_ = kNever;
   for (;;) {
     const Cycle scheduled = next_tick();
@@ -196,7 +385,9 @@ bool Engine::quiescent() const {
 void Engine::archive(StateArchive& a) {
   WARPLINE_EXPECT(quiescent() && next_tick() == kNever, "an engine is saved and restored at rest");
   a.section("the engine");
+  last_move_ = last_move();
   a(now_, last_move_, resting_, random_);
+  for (Cluster& c : clusters_) c.last_move = 0;
   for (Component* c : components_) {
     // Observers and what makes requests loosely timed remember nothing, and need not be there again.
     std::string own;

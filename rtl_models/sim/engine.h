@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "rtl_models/base/types.h"
 #include "rtl_models/sim/calendar.h"
 #include "rtl_models/sim/clock_domain.h"
+#include "rtl_models/sim/cluster.h"
 #include "rtl_models/sim/in_flight.h"
 #include "rtl_models/sim/request.h"
 #include "rtl_models/sim/request_pool.h"
@@ -21,6 +23,7 @@ class Engine;
 class GaugeVisitor;
 class PortBase;
 class StateArchive;
+class WorkerThreads;
 
 /// A hardware block in time. The engine ticks it in cycles that fall on an edge of its domain:
 /// when it asked for it, when a port woke it, and possibly in any other cycle. A tick that moves
@@ -61,7 +64,19 @@ class Component {
   [[nodiscard]] const ClockDomain& domain() const { return domain_; }
   [[nodiscard]] Engine& engine() const { return engine_; }
   /// The cluster it belongs to (Engine::begin_cluster).
-  [[nodiscard]] const Calendar& cluster() const { return *calendar_; }
+  [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
+  /// Where requests that it makes come from, and to which those that it is done with go.
+  [[nodiscard]] RequestPool& pool() const { return *cluster_->pool; }
+  /// See Engine::note_move. For whoever acts for this component.
+  void note_move(Cycle now) { cluster_->last_move = std::max(cluster_->last_move, now); }
+  /// Has the engine call hand_over_begun() or hand_over_popped() of a port after this window, for `receiver`
+  /// or `sender`. Pre: Engine::side_by_side(), and this component is of the cluster that is ticked.
+  void hand_begun_over(PortBase& port, const Component& receiver) {
+    cluster_->begun[receiver.cluster_->home].push_back(&port);
+  }
+  void hand_popped_over(PortBase& port, const Component& sender) {
+    cluster_->popped[sender.cluster_->home].push_back(&port);
+  }
   /// Asks for a tick on the first own edge at or after `cycle`. Pre: cycle is in the future, or
   /// the engine is not ticking.
   void wake(Cycle cycle);
@@ -75,7 +90,7 @@ class Component {
       : engine_(original.engine_),
         name_(original.name_),
         domain_(original.domain_),
-        calendar_(original.calendar_),
+        cluster_(original.cluster_),
         member_(original.member_),
         place_(original.place_) {}
 
@@ -83,13 +98,12 @@ class Component {
   Engine& engine_;
   friend class Engine;
   /// Apart, so that who has the fastest clock keeps no registers for it.
-  [[gnu::noinline]] void wake_on_edge(Cycle cycle) { calendar_->mark(place_, domain_.align(cycle)); }
+  [[gnu::noinline]] void wake_on_edge(Cycle cycle) { cluster_->calendar.mark(place_, domain_.align(cycle)); }
   std::string name_;
   ClockDomain domain_;
-  Calendar* calendar_ = nullptr;  ///< of its cluster
-  std::size_t cluster_ = 0;       ///< its number
-  std::uint32_t member_ = 0;      ///< of the cluster
-  Calendar::Place place_;         ///< as such
+  Cluster* cluster_ = nullptr;
+  std::uint32_t member_ = 0;  ///< of the cluster
+  Calendar::Place place_;     ///< as such
 };
 
 /// Runs the components of one netlist by a calendar of ticks. Order within a cycle has no effect,
@@ -99,11 +113,45 @@ class Component {
 /// shortest channel between them allows, its latency forward and its credit latency back: the
 /// lookahead. So the engine runs one cluster through a window of that many cycles before it turns
 /// to the next, which finds the cluster's state in the host's caches; results are the same.
+///
+/// They are also the same where several threads run clusters side by side through a window. What one cluster
+/// does to another waits until all have come to its end: in it they could not have felt it.
 class Engine {
  public:
   explicit Engine(TickMode mode = TickMode::lazy, std::uint64_t seed = 1);
+  ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
+
+  /// Has run_until() run clusters side by side on so many threads, the caller's among them, where
+  /// runs_side_by_side(). Pre: no component was made yet; threads > 0.
+  void set_threads(unsigned threads);
+  [[nodiscard]] unsigned threads() const { return threads_; }
+  /// A lookahead() of fewer cycles is not worth them.
+  static constexpr Cycle kShortestWindow = 4;
+  /// From now on run_until() keeps to the caller's thread: clusters share something that the engine does not
+  /// know of, such as who observes them.
+  void keep_to_one_thread() {
+    one_thread_ = true;
+    note_binding();
+  }
+  /// Whether run_until() uses its threads now: there are several, ticks are lazy, every component is the one
+  /// that was made, every channel joins two ports directly, and lookahead() is long enough. Pre: all channels
+  /// are bound.
+  [[nodiscard]] bool runs_side_by_side() {
+    find_windows();
+    return side_by_side_;
+  }
+  /// For tests: whether clusters are run side by side, and in what order they are begun, is drawn anew for
+  /// each window, however short it is and however few are due.
+  void shuffle_clusters(std::uint64_t seed) {
+    shuffled_ = true;
+    cluster_order_ = Random(seed);
+    note_binding();
+  }
+  /// Whether clusters are being run side by side: what one does to another has to wait (see
+  /// Component::hand_begun_over).
+  [[nodiscard]] bool side_by_side() const { return in_window_; }
 
   /// Components made from now on form a new cluster. They must share no state with components of
   /// other clusters but through channels.
@@ -122,7 +170,7 @@ class Engine {
   RunOutcome run_in_step(Cycle now, Cycle limit);
   /// The cycle being ticked; after a run that ended quiescent, the one in which the last message
   /// was taken off a channel, however many idle ticks followed.
-  [[nodiscard]] Cycle now() const { return now_; }
+  [[nodiscard]] Cycle now() const { return in_window_ ? running_cluster().now : now_; }
   /// Time passes to cycle `c`, in which nobody is due: for who starts something beside others that have
   /// something scheduled. Pre: next_tick() is later.
   void pass_to(Cycle c) {
@@ -160,16 +208,22 @@ class Engine {
   [[nodiscard]] const std::vector<PortBase*>& ports() const { return ports_; }
   /// The latest cycle that was passed to note_move(), by any cluster. When a run ends quiescent, now() is not
   /// before it.
-  [[nodiscard]] Cycle last_move() const { return last_move_; }
+  [[nodiscard]] Cycle last_move() const;
   /// Called about every `cycles` cycles; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(Cycle)> callback);
 
-  /// Something happened in cycle `now`, before which a run must not end: called by ports that take a message
-  /// off a channel, and by a host, which is no block, for the time at which it acted last.
+  /// Something happened in cycle `now`, before which a run must not end: called by a host, which is no block,
+  /// for the time at which it acted last. Ports that take a message off a channel tell their component.
   void note_move(Cycle now) { last_move_ = std::max(last_move_, now); }
   /// A channel was bound: called by ports.
   void note_binding() { window_ = inner_window_ = 0; }
-  [[nodiscard]] RequestPool& pool() { return pool_; }
+  /// Of whoever is no component (else see Component::pool).
+  [[nodiscard]] RequestPool& pool() {
+    WARPLINE_EXPECT(!in_window_, "who makes requests in a window is a component");
+    return pool_;
+  }
+  /// Requests handed out by any pool and not yet released. Pre: not ticking.
+  [[nodiscard]] std::size_t requests_in_use() const;
   /// Called by a loosely timed access that cannot go on before another one, which is blocked in the wait() of
   /// a foreign model below: waits until wake_waiters() is called, and returns the cycle in which it was. If
   /// no model below calls wait(), no access needs this.
@@ -190,24 +244,39 @@ class Engine {
     wake_waiters_ = std::move(wake);
   }
   /// Ticks executed so far: the cost of the run in component visits.
-  [[nodiscard]] std::uint64_t ticks() const { return ticks_; }
+  [[nodiscard]] std::uint64_t ticks() const;
+  /// A window in which clusters were run side by side, in nanoseconds.
+  struct Window {
+    unsigned clusters = 0;       ///< that were run
+    std::uint64_t work = 0;      ///< of all of them
+    std::uint64_t longest = 0;   ///< of the one that took longest
+    std::uint64_t run = 0;       ///< until all were through
+    std::uint64_t handover = 0;  ///< to hand over what waited
+  };
+  /// Has `hear` told of one such window in kMeasuredOne: for benches.
+  void on_window(std::function<void(const Window&)> hear) { hear_window_ = std::move(hear); }
+  static constexpr std::uint64_t kMeasuredOne = 32;
 
  private:
   friend class Component;
   friend class PortBase;
   /// The longest window: calls back to the host stay frequent.
   static constexpr Cycle kLongestWindow = 64;
-  struct Cluster {
-    explicit Cluster(Cycle& next) : calendar(next) {}
-    Calendar calendar;
-    std::vector<Component*> members;
-  };
 
-  void add(Component* component, std::size_t cluster);
+  void add(Component* component, Cluster& cluster);
   void add(PortBase* port) { ports_.push_back(port); }
-  void tick(Component& component);
-  void run_cluster(Cluster& cluster, Cycle end);
+  static void tick(Component& component, Cycle now);
+  static void run_cluster(Cluster& cluster, Cycle end, Cycle& now);
   void run_window(Cycle start, Cycle end);
+  [[nodiscard]] bool find_due(Cycle end);
+  Cycle run_due(Cycle start, Cycle end);
+  void run_alone(Cluster& cluster);
+  void do_task(std::size_t number);
+  void order_due();
+  void settle_homes();
+  void end_measurement(Window window);
+  void start_threads();
+  [[nodiscard]] static const Cluster& running_cluster();
   void find_windows();
   bool told_to_stop();
   RunOutcome run_dry();
@@ -236,12 +305,30 @@ class Engine {
   std::function<void()> wake_waiters_;
   unsigned waiting_below_ = 0;  ///< accesses in wait_below()
   RequestPool pool_;
-  std::uint64_t ticks_ = 0;
+
+  unsigned threads_ = 1;
+  bool one_thread_ = false;
+  bool side_by_side_ = false;  ///< runs_side_by_side(), once it is known
+  bool in_window_ = false;
+  bool measures_ = false;  ///< this window
+  bool shuffled_ = false;
+  Random cluster_order_{1};
+  Cycle window_end_ = 0;
+  std::vector<Cluster*> due_;      ///< in this window, by their homes; each begins the last of its own first
+  std::vector<std::size_t> ends_;  ///< of each home's in due_
+  std::vector<std::size_t> one_each_;  ///< a task for every thread
+  bool hands_over_ = false;            ///< tasks are to hand over what waits, each for one home
+  RequestDepot depot_;
+  std::deque<RequestPool> pools_;  ///< of the clusters, where there are several threads
+  std::unique_ptr<WorkerThreads> workers_;
+  std::int64_t process_ = 0;   ///< whose threads they are
+  std::uint64_t windows_ = 0;  ///< in which clusters were run side by side
+  std::function<void(const Window&)> hear_window_;
 };
 
 inline void Component::wake(Cycle cycle) {
   if (!domain_.is_fastest()) return wake_on_edge(cycle);
-  calendar_->mark(place_, cycle);
+  cluster_->calendar.mark(place_, cycle);
 }
 
 }  // namespace warpline

@@ -40,6 +40,17 @@ class PortBase {
   /// Whether the other end is none of the engine's components: it may act in any cycle, and knows the time
   /// only as the backend that runs the engine lets it pass.
   [[nodiscard]] virtual bool leads_outside() const = 0;
+  /// Whether no carrier is in between: what one side does reaches the other by plain calls, or after a
+  /// window.
+  [[nodiscard]] virtual bool is_direct() const { return true; }
+  /// Whether, from now on, clusters may be run side by side: a channel between two of them then keeps what
+  /// the sender and what the receiver knows of it apart. Pre: not ticking.
+  virtual void part(bool /*side_by_side*/) {}
+  /// What the sender's cluster has begun since the last time is known to the receiver's, or what the latter
+  /// has popped, to the former. Called between two windows (see Component::hand_begun_over), maybe by two
+  /// threads at once.
+  virtual void hand_over_begun() {}
+  virtual void hand_over_popped() {}
   /// Whether messages lie in it until the owner takes them.
   [[nodiscard]] virtual bool receives() const = 0;
   /// Lists the requests that lie in the port.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/base/contract.h"
@@ -55,10 +56,10 @@ class alignas(64) In final : public PortBase {
     WARPLINE_EXPECT(ready(now), "a message that has arrived is popped");
     Slot& slot = slots_[head_];
     const M message = slot.message;
-    owner_.engine().note_move(now);
+    owner_.note_move(now);
     slot.at = now + parameters_.credit_latency;
     const Cycle credit = slot.at;
-    const bool was_full = count_ == parameters_.depth;
+    const bool tells = count_ >= tells_from_;
     --count_;
     head_ = advance(head_);
     if (count_ != 0) {
@@ -69,33 +70,16 @@ class alignas(64) In final : public PortBase {
       *marked_in_ &= ~mark_;
     }
     // Last: the sender may begin the next message from within this call.
-    if (was_full) tell_end(std::max(wire_free_, credit));
+    if (tells) tell_credit(credit);
     return message;
   }
   /// A message starts in cycle t: called by the carrier. Returns as Carrier::begin does.
   Cycle begin(Cycle t, const M& message) {
+    if (is_special_) return begin_specially(t, message);
     WARPLINE_EXPECT(count_ < parameters_.depth, "a message has a credit");
-    const unsigned n = message.beats(parameters_.width);
-    Slot& slot = slots_[tail_];
-    slot.message = message;
-    if (sender_domain_.is_fastest()) {
-      slot.at = t + n - 1 + parameters_.latency;
-      wire_free_ = t + n;
-    } else {
-      const std::uint64_t edge = sender_domain_.edge_at_or_after(t);
-      slot.at = sender_domain_.cycle_of(edge + n - 1 + parameters_.latency);
-      wire_free_ = sender_domain_.cycle_of(edge + n);
-    }
-    if (gate_ != nullptr && gate_->holds(message)) {
-      slot.at = kNever;
-    } else {
-      owner_.wake(slot.at);
-    }
-    if (count_ == 0) {
-      if (marked_in_ != nullptr) *marked_in_ |= mark_;
-      if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, slot.at);
-    }
-    tail_ = advance(tail_);
+    const Slot& slot = put(t, message);
+    owner_.wake(slot.at);
+    if (count_ == 0) show_front(slot.at);
     ++count_;
     // The next message takes the slot after this one; its credit came back with that slot's pop.
     if (count_ == parameters_.depth) return kNever;
@@ -142,6 +126,7 @@ class alignas(64) In final : public PortBase {
   void set_gate(const Gate<M>* gate) {
     WARPLINE_EXPECT(count_ == 0 && arrivals_ == nullptr && upstream_ == nullptr, "a gate finds no message");
     gate_ = gate;
+    is_special_ = parted_ || gate_ != nullptr;
   }
   /// Lets the messages go that were held and would not be any more: they can be popped from cycle `at` on.
   void let_go(Cycle at) {
@@ -179,6 +164,15 @@ class alignas(64) In final : public PortBase {
     return {sender_domain_.cycle_of(edge), sender_domain_.cycle_of(edge + n), slot.at,
             request_of(slot.message, 0)};
   }
+  [[nodiscard]] bool is_direct() const override { return upstream_ == nullptr; }
+  void part(bool side_by_side) override {
+    parted_ = side_by_side && sender_ != nullptr && &sender_->owner().cluster() != &owner_.cluster();
+    is_special_ = parted_ || gate_ != nullptr;
+    tells_from_ = parted_ ? 0 : parameters_.depth;
+    held_ = count_;
+  }
+  void hand_over_begun() override { take_begun(std::exchange(begun_, 0)); }
+  void hand_over_popped() override { give_back(std::exchange(popped_, 0)); }
   [[nodiscard]] bool receives() const override { return true; }
   void set_residence(unsigned edges) override {
     WARPLINE_EXPECT(count_ == 0, "a queue changes when nothing is in it");
@@ -222,6 +216,7 @@ class alignas(64) In final : public PortBase {
     latency_ = parameters.latency;
     sender_domain_ = sender;
     slots_ = std::make_unique<Slot[]>(parameters.depth);
+    tells_from_ = parameters.depth;
     owner_.engine().note_binding();
   }
   [[nodiscard]] const Component* sender() const {
@@ -236,14 +231,48 @@ class alignas(64) In final : public PortBase {
     }
   }
   [[nodiscard]] unsigned advance(unsigned i) const { return i + 1 == parameters_.depth ? 0 : i + 1; }
+  /// A message begins in cycle `t`: what the sender's side keeps of it but for credits.
+  Slot& put(Cycle t, const M& message) {
+    const unsigned n = message.beats(parameters_.width);
+    Slot& slot = slots_[tail_];
+    slot.message = message;
+    if (sender_domain_.is_fastest()) {
+      slot.at = t + n - 1 + parameters_.latency;
+      wire_free_ = t + n;
+    } else {
+      const std::uint64_t edge = sender_domain_.edge_at_or_after(t);
+      slot.at = sender_domain_.cycle_of(edge + n - 1 + parameters_.latency);
+      wire_free_ = sender_domain_.cycle_of(edge + n);
+    }
+    tail_ = advance(tail_);
+    return slot;
+  }
+  /// There is a front message, where there was none; it can be popped from cycle `at` on.
+  void show_front(Cycle at) {
+    if (marked_in_ != nullptr) *marked_in_ |= mark_;
+    if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, at);
+  }
+  [[gnu::noinline]] Cycle begin_specially(Cycle t, const M& message);
+  void tell_credit(Cycle credit);
+  void take_begun(unsigned n);
+  void give_back(unsigned n);
 
-  // What ready(), front() and pop() read comes first, in the first cache line; the rest is in a second.
+  // What ready(), front() and pop() read comes first, in the first cache line; the rest, and all that a
+  // sender in another cluster changes, is in a second.
   std::unique_ptr<Slot[]> slots_;  ///< a ring of `depth`
-  unsigned head_ = 0, tail_ = 0, count_ = 0;
+  unsigned head_ = 0, count_ = 0;
+  unsigned tells_from_ =
+      0;  ///< a pop with so many messages on the channel, or more, is told: `depth`; if parted, 0
   ChannelParameters parameters_;
+  bool parted_ = false;      ///< see part()
+  bool is_special_ = false;  ///< that, or there is a gate
   unsigned arrivals_port_ = 0;
   std::uint64_t* marked_in_ = nullptr;
   std::uint64_t mark_ = 0;
+  unsigned popped_ = 0;  ///< of a parted channel: messages that the sender does not know to be popped
+  unsigned tail_ = 0;
+  unsigned held_ = 0;   ///< of a parted channel: credits in use, as the sender knows it
+  unsigned begun_ = 0;  ///< likewise: messages that the receiver does not know of
   Arrivals* arrivals_ = nullptr;
   LooseTarget* loose_ = nullptr;
   unsigned latency_ = 0;  ///< of the channel as it was bound, without residence
@@ -253,6 +282,55 @@ class alignas(64) In final : public PortBase {
   Upstream* upstream_ = nullptr;  ///< where there is no sender_
   const Gate<M>* gate_ = nullptr;
 };
+
+/// A message begins on a channel with a gate, or on one that is parted.
+template <class M>
+Cycle In<M>::begin_specially(Cycle t, const M& message) {
+  if (!parted_) held_ = count_;
+  WARPLINE_EXPECT(held_ < parameters_.depth, "a message has a credit");
+  Slot& slot = put(t, message);
+  if (gate_ != nullptr && gate_->holds(message)) slot.at = kNever;
+  ++held_;
+  if (!owner_.engine().side_by_side() || !parted_) {
+    take_begun(1);
+  } else if (begun_++ == 0) {
+    sender_->owner().hand_begun_over(*this, owner_);
+  }
+  return held_ == parameters_.depth ? kNever : std::max(wire_free_, slots_[tail_].at);
+}
+
+/// A message was popped that leaves a full channel, or one that is parted: the next may begin when its credit
+/// is back.
+template <class M>
+void In<M>::tell_credit(Cycle credit) {
+  if (!parted_) {
+    tell_end(std::max(wire_free_, credit));
+  } else if (!owner_.engine().side_by_side()) {
+    give_back(1);
+  } else if (popped_++ == 0) {
+    owner_.hand_popped_over(*this, sender_->owner());
+  }
+}
+
+/// The receiver hears of `n` messages that were begun.
+template <class M>
+void In<M>::take_begun(unsigned n) {
+  for (; n != 0; --n) {
+    const unsigned at = head_ + count_;
+    const Slot& slot = slots_[at < parameters_.depth ? at : at - parameters_.depth];
+    if (slot.at != kNever) owner_.wake(slot.at);
+    if (count_ == 0) show_front(slot.at);
+    ++count_;
+  }
+}
+
+/// The sender hears of `n` credits that are back, or will be.
+template <class M>
+void In<M>::give_back(unsigned n) {
+  const bool was_full = held_ == parameters_.depth;
+  held_ -= n;
+  if (was_full) tell_end(std::max(wire_free_, slots_[tail_].at));
+}
 
 template <class M>
 void In<M>::archive(StateArchive& a) {

@@ -2,19 +2,50 @@
 
 namespace warpline {
 
+void RequestDepot::bring(Request* list) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  lists_.push_back(list);
+}
+
+Request* RequestDepot::fetch() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (lists_.empty()) return nullptr;
+  Request* const list = lists_.back();
+  lists_.pop_back();
+  return list;
+}
+
 Request* RequestPool::take() {
-  if (free_ == nullptr) {
-    chunks_.push_back(std::unique_ptr<Request[]>(new Request[kChunk]));
-    Request* chunk = chunks_.back().get();
-    for (std::size_t i = kChunk; i-- > 0;) {
-      chunk[i].next = free_;
-      free_ = &chunk[i];
-    }
-  }
+  if (free_ == nullptr) refill();
   Request* r = free_;
   free_ = r->next;
   ++in_use_;
   return r;
+}
+
+/// There is one more chunk of requests, from others or new.
+void RequestPool::refill() {
+  stock_ += kChunk;
+  if (depot_ != nullptr) free_ = depot_->fetch();
+  if (free_ != nullptr) return;
+  chunks_.push_back(std::unique_ptr<Request[]>(new Request[kChunk]));
+  Request* chunk = chunks_.back().get();
+  for (std::size_t i = kChunk; i-- > 0;) {
+    chunk[i].next = free_;
+    free_ = &chunk[i];
+  }
+}
+
+void RequestPool::share_surplus() {
+  while (stock_ - in_use_ > 2 * kChunk) {
+    Request* const list = free_;
+    Request* last = list;
+    for (std::size_t i = 1; i < kChunk; ++i) last = last->next;
+    free_ = last->next;
+    last->next = nullptr;
+    stock_ -= kChunk;
+    depot_->bring(list);
+  }
 }
 
 Request* RequestPool::allocate() {

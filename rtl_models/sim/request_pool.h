@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "rtl_models/base/contract.h"
@@ -9,9 +10,28 @@
 
 namespace warpline {
 
+/// Where pools of which some hand out more than they get back, and some less, meet: by lists of requests,
+/// linked by Request::next. Callable from several threads.
+class RequestDepot {
+ public:
+  void bring(Request* list);
+  /// Null: there is none.
+  [[nodiscard]] Request* fetch();
+
+ private:
+  std::mutex mutex_;
+  std::vector<Request*> lists_;
+};
+
 /// Recycles requests and atomic blocks, so that a run allocates nothing once it is warm.
 class RequestPool {
  public:
+  RequestPool() = default;
+  /// One of several that share `depot`, which outlives it: a request may go back to another pool than it came
+  /// from.
+  explicit RequestPool(RequestDepot* depot) : depot_(depot) {}
+  /// Makes it one. Pre: nothing was handed out yet.
+  void share(RequestDepot* depot) { depot_ = depot; }
   /// A request whose head is as at first; all else is left as it was.
   [[nodiscard]] Request* allocate();
   /// A read of no sector, whose `prefetch` is what `parent` wants of the other line of its 256-byte
@@ -21,20 +41,24 @@ class RequestPool {
   /// hints; command, token and what belongs to them are the caller's, and whether it is exact.
   [[nodiscard]] Request* allocate_child(const Request& parent, const void* maker);
   void release(Request* request) {
-    WARPLINE_EXPECT(in_use_ > 0, "every request is released once");
+    WARPLINE_EXPECT(in_use_ > 0 || depot_ != nullptr, "every request is released once");
     if (request->command == Command::atomic || request->command == Command::reduce) release_atomics(*request);
     request->next = free_;
     free_ = request;
     --in_use_;
   }
+  /// Gives requests that it has too many of to the depot. To be called now and then.
+  void share_surplus();
   [[nodiscard]] AtomicBlock* allocate_atomics();
-  /// Requests handed out and not yet released.
+  /// Requests handed out and not yet released; where several pools share a depot, the sum of all is, modulo
+  /// its type.
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
 
  private:
   static constexpr std::size_t kChunk = 256;
   /// One in whatever state it was released.
   [[nodiscard]] Request* take();
+  void refill();
   void release_atomics(Request& request) {
     if (request.atomics == nullptr) return;
     free_blocks_.push_back(request.atomics);
@@ -45,6 +69,8 @@ class RequestPool {
   std::vector<AtomicBlock*> free_blocks_;
   Request* free_ = nullptr;
   std::size_t in_use_ = 0;
+  RequestDepot* depot_ = nullptr;
+  std::size_t stock_ = 0;  ///< requests in free_ and in use
 };
 
 }  // namespace warpline

@@ -79,6 +79,7 @@ class alignas(64) Out final : public PortBase {
   [[nodiscard]] bool leads_outside() const override {
     return binding_.carrier != nullptr && binding_.carrier->receiver() == nullptr;
   }
+  [[nodiscard]] bool is_direct() const override { return binding_.carrier == nullptr; }
   [[nodiscard]] bool receives() const override { return false; }
   /// Restored, it takes the channel for free, whatever it knew of a time that may be later than the restored
   /// one. A receiver that is bound directly then says better, and any other keeps waiting what comes early.

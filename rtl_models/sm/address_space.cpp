@@ -53,8 +53,10 @@ const Mapping* AddressSpace::find_slack(VirtualAddress address, unsigned bytes) 
     // Of the mappings that begin before the page ends, the last is the one that reaches farthest.
     const auto after = std::upper_bound(mappings_.begin(), mappings_.end(), page + kPage - 1, before);
     if (after == mappings_.begin() || std::prev(after)->base + std::prev(after)->bytes <= page) continue;
-    std::uint64_t none = 0;
-    slack_used_.value.compare_exchange_strong(none, address.value);
+    std::uint64_t noted = slack_used_.value.load();
+    while ((noted == 0 || address.value < noted) &&
+           !slack_used_.value.compare_exchange_weak(noted, address.value)) {
+    }
     return &slack;  // and no hint, which would hide mappings
   }
   return nullptr;

@@ -69,7 +69,7 @@ class AddressSpace {
   /// as GPUs map whole pages. It may grow. There are kSlacks of them.
   void set_slack(std::size_t number, const Mapping& slack) { slacks_[number] = slack; }
   static constexpr std::size_t kSlacks = 2;
-  /// The first address that was reached in slack since the call before; 0: none.
+  /// The lowest address that was reached in slack since the call before; 0: none.
   [[nodiscard]] std::uint64_t take_slack_used() { return slack_used_.value.exchange(0); }
   [[nodiscard]] const std::vector<Mapping>& mappings() const { return mappings_; }
   template <class Archive>

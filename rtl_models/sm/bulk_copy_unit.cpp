@@ -372,7 +372,7 @@ unsigned BulkCopyUnit::new_flight(unsigned copy, const BulkPiece& piece, bool of
 }
 
 Request* BulkCopyUnit::new_request(Cycle now, const Copy& c, unsigned flight) {
-  Request* r = owner_.engine().pool().allocate();
+  Request* r = owner_.pool().allocate();
   r->maker = &owner_;
   last_number_ = std::max(now, last_number_ + 1);
   r->made_by(sm_, last_number_);
@@ -432,7 +432,7 @@ void BulkCopyUnit::make(Request& r, const Copy& c, const BulkPiece& piece, const
 void BulkCopyUnit::make_atomics(Request& r, const Copy& c, const BulkPiece& piece, unsigned first) {
   const MemOp& op = c.order.op();
   const Elements e = elements_of(op, op.dimensions != 0 ? c.map.type : op.type);
-  AtomicBlock* block = owner_.engine().pool().allocate_atomics();
+  AtomicBlock* block = owner_.pool().allocate_atomics();
   block->operation = op.atomic;
   block->type = e.type;
   block->vector = static_cast<std::uint8_t>(piece.bytes / e.bytes > kWarpLanes ? kHalvesOfLane : 1);
@@ -538,7 +538,7 @@ void BulkCopyUnit::combine_here(Cycle now, Flight& f, const std::uint8_t* bytes)
   for (unsigned part = 0; part < parts; ++part) {
     Request* const r = make_part(now, f, 0, c.order.rank(), part, parts);
     if (map_.with_data) lsu_.shared().perform(*r, c.order.shared_base + (r->virtual_line.value & kOffsets));
-    owner_.engine().pool().release(r);
+    owner_.pool().release(r);
   }
 }
 
@@ -597,7 +597,7 @@ Request* BulkCopyUnit::make_part(Cycle now, const Flight& f, unsigned token, uns
   AtomicBlock* block = nullptr;
   r->bytes = {};
   if (combines) {
-    block = owner_.engine().pool().allocate_atomics();
+    block = owner_.pool().allocate_atomics();
     block->operation = op.atomic;
     block->type = elements_of(op, op.type).type;
     r->atomics = block;
@@ -635,7 +635,7 @@ void BulkCopyUnit::advance_network(Cycle now, std::vector<BulkEvent>& events) {
     const auto rank = static_cast<unsigned>(__builtin_ctz(c.tell_left));
     const std::uint32_t at = c.order.operands.mbarrier;
     Request* const r = to_cta(now, c, kTells | o.number, rank, at / kLineBytes * kLineBytes);
-    AtomicBlock* const block = owner_.engine().pool().allocate_atomics();
+    AtomicBlock* const block = owner_.pool().allocate_atomics();
     block->operation = AtomicOperation::none;
     block->type = DataType::b64;
     block->of_mbarriers = true;
@@ -708,7 +708,7 @@ void BulkCopyUnit::hear(Cycle now, Request& r, std::vector<BulkEvent>& events) {
                    tells ? Mbarrier::kBytes : bytes_of(c)),
            events);
   }
-  owner_.engine().pool().release(&r);
+  owner_.pool().release(&r);
   if (tells) {
     --c.outstanding;
     settle(index, events);
@@ -770,7 +770,7 @@ void BulkCopyUnit::respond(Cycle now, Request& r, std::vector<BulkEvent>& events
     c.unsent -= !of_map;
     end_flight(number, events);
   }
-  owner_.engine().pool().release(&r);
+  owner_.pool().release(&r);
 }
 
 void BulkCopyUnit::explain(const std::string& who, std::vector<Wait>& waits) const {

@@ -63,7 +63,7 @@ Cycle InstructionFetch::advance(Cycle now) {
   if (queue_.empty() || !port_.ready(now)) return kNever;
   const std::uint16_t index = queue_.front();
   queue_.pop_front();
-  Request* r = owner_.engine().pool().allocate();
+  Request* r = owner_.pool().allocate();
   r->maker = this;
   last_number_ = std::max(now, last_number_ + 1);
   r->made_by(sm_, last_number_);
@@ -99,7 +99,7 @@ InstructionFetch::Arrival InstructionFetch::respond(Request& r) {
       awaited_[static_cast<unsigned>(__builtin_ctzll(slots))] = kNone;
     e = {};
   }
-  owner_.engine().pool().release(&r);
+  owner_.pool().release(&r);
   return arrival;
 }
 

@@ -234,7 +234,7 @@ void LoadStoreUnit::number_further(Request& r) {
 
 /// In timed runs the number of a request is the cycle, where one is made in a cycle at most.
 Request* LoadStoreUnit::new_request(Cycle now, unsigned slot, unsigned token) {
-  Request* r = owner_.engine().pool().allocate();
+  Request* r = owner_.pool().allocate();
   r->maker = &owner_;
   number(now, *r);
   r->warp = static_cast<std::uint16_t>(slot);
@@ -955,7 +955,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
   const unsigned index = r.token;
   if (index == kPastQueue) {
     --past_queue_;
-    owner_.engine().pool().release(&r);
+    owner_.pool().release(&r);
     return;
   }
   LsuEntry& e = entries_[index];
@@ -981,7 +981,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
     e.ready = std::max(e.ready, owner_.domain().after(now, parameters_.writeback_latency + pipe));
     if (--e.lines_pending == 0 && e.sent) complete(now, index, e, events);
   }
-  owner_.engine().pool().release(&r);
+  owner_.pool().release(&r);
 }
 
 // Functional runs.
@@ -1077,7 +1077,7 @@ bool LoadStoreUnit::move_lanes(LsuEntry& e) {
 bool LoadStoreUnit::perform_line(Cycle now, LsuEntry& e, unsigned index, bool faulted,
                                  std::vector<LsuEvent>& events) {
   const LineAccess line = lines_now_.next();
-  RequestPool& pool = owner_.engine().pool();
+  RequestPool& pool = owner_.pool();
   Request* const r = pool.allocate();
   r->maker = &owner_;
   counters_.malformed_policies += !builder_.fill(*r, e.resolved, line, lines_now_.coalescer());

@@ -83,7 +83,7 @@ class LoadStoreUnit {
         owner_(owner),
         ports_(ports),
         sm_(sm),
-        builder_(owner.engine().pool()),
+        builder_(owner.pool()),
         shared_(0, parameters.shared_banks, false),
         entries_(parameters),
         arrivals_(parameters.warp_slots) {}

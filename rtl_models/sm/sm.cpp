@@ -772,7 +772,7 @@ void Sm::take_answer(Cycle now) {
   if (token != LoadStoreUnit::kSignal) return take_response(now, port);
   Request* const r = port.pop(now).request;
   const unsigned cta = r->warp;
-  engine().pool().release(r);
+  pool().release(r);
   if (core_.end_signal(cta)) dones_.add({CtaDone::Kind::ended, core_.ctas()[cta].triggered, 0});
 }
 

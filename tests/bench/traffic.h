@@ -30,7 +30,7 @@ class Source final : public Component {
       ++done;
     }
     if (left_ != 0 && out.ready(now)) {
-      Request* r = idle_.empty() ? engine().pool().allocate() : idle_.pop();
+      Request* r = idle_.empty() ? pool().allocate() : idle_.pop();
       r->command = Command::read;
       r->line = physical(Aperture::vidmem, (sequential_ ? line_++ : random_.below(1U << 20U)) * kLineBytes);
       r->sectors = sectors_;

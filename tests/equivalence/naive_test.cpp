@@ -55,18 +55,24 @@ TEST_P(Naive, PredictsEveryBeatArrivalPopAndEnd) {
   EXPECT_GT(messages, 100 * seeds() / GetParam().share) << "messages compared";
 }
 
-/// Nobody watches: port to port, blocks of the host's clusters ahead of each other.
+/// Nobody watches: port to port, blocks of the host's clusters ahead of each other, or side by side.
 TEST_P(Naive, PredictsWhenClientsAreAnsweredOverDirectHops) {
   for (std::uint64_t seed = 1; seed <= seeds(); seed += GetParam().share) {
     const MeshShape shape(seed, GetParam().form);
     NaiveMesh naive(shape);
     naive.run(kLimit);
-    Engine engine;
-    DirectHops hops;
-    MeshParts parts;
-    const Mesh mesh(shape, engine, hops, parts);
-    ASSERT_EQ(engine.run_until(kLimit), RunOutcome::quiescent);
-    ASSERT_EQ(differences(naive.answers(), mesh.answers()), std::vector<std::string>{}) << "seed " << seed;
+    for (const unsigned threads : {1U, 2U, 7U}) {
+      Engine engine;
+      engine.set_threads(threads);
+      engine.shuffle_clusters(seed);
+      DirectHops hops;
+      MeshParts parts;
+      const Mesh mesh(shape, engine, hops, parts);
+      ASSERT_EQ(engine.runs_side_by_side(), threads > 1);
+      ASSERT_EQ(engine.run_until(kLimit), RunOutcome::quiescent);
+      ASSERT_EQ(differences(naive.answers(), mesh.answers()), std::vector<std::string>{})
+          << "seed " << seed << ", " << threads << " threads";
+    }
   }
 }
 

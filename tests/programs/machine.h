@@ -196,7 +196,7 @@ class Bench {
         if (!different.insert(row.request).second)
           complaints.push_back("listed twice: " + row.what + " at " + row.at);
       seen_in_flight += rows.size();
-      const std::size_t used = backend_->engine().pool().in_use();
+      const std::size_t used = backend_->engine().requests_in_use();
       if (used != different.size())
         complaints.push_back(std::to_string(different.size()) + " listed, in flight: " +
                              std::to_string(used) + ", in cycle " + std::to_string(platform_.now()));

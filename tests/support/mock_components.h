@@ -109,7 +109,7 @@ class Requester final : public Component {
  private:
   void send(Cycle now) {
     const Item& item = items_[next_];
-    Request* r = engine().pool().allocate();
+    Request* r = pool().allocate();
     *r = item.request;
     // As the pool may hand it out: only a write and an exact read say which bytes, the last user's are left
     // there.
@@ -117,7 +117,7 @@ class Requester final : public Component {
     r->maker = this;
     r->id = base_ + next_;
     if (item.atomics) {
-      r->atomics = engine().pool().allocate_atomics();
+      r->atomics = pool().allocate_atomics();
       *r->atomics = *item.atomics;
     }
     answers[next_].sent = now;
@@ -134,7 +134,7 @@ class Requester final : public Component {
     answer.data = r->data;
     if (r->command == Command::atomic) answer.atomics = *r->atomics;
     order.push_back(r->id);
-    engine().pool().release(r);
+    pool().release(r);
     ++received_;
     next_pop_ = now + gap_;
   }

@@ -49,6 +49,7 @@ void PackedBytes::fail(const std::string& message) const {
 }
 
 void PackedBytes::append(const std::uint8_t* bytes, std::size_t count) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   recent_.insert(recent_.end(), bytes, bytes + count);
   if (recent_.size() >= kInMemory && spills_) spill();
 }
@@ -70,6 +71,11 @@ void PackedBytes::spill() {
 }
 
 void PackedBytes::read(std::uint64_t offset, std::uint8_t* to, std::size_t count) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  read_locked(offset, to, count);
+}
+
+void PackedBytes::read_locked(std::uint64_t offset, std::uint8_t* to, std::size_t count) {
   if (count == 0) return;
   if (offset >= stored_) {
     if (offset - stored_ > recent_.size() || recent_.size() - (offset - stored_) < count)
@@ -80,7 +86,7 @@ void PackedBytes::read(std::uint64_t offset, std::uint8_t* to, std::size_t count
   if (stored_ - offset < count) {
     const std::size_t first = stored_ - offset;
     read_file(offset, to, first);
-    return read(stored_, to + first, count - first);
+    return read_locked(stored_, to + first, count - first);
   }
   const auto is_ahead = [&] {
     return offset >= ahead_from_ && offset + count <= ahead_from_ + ahead_.size();

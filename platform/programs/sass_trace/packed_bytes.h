@@ -2,13 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace warpline::sass {
 
 /// Bytes that are appended and read again, in bounded memory: beyond kInMemory they lie in a scratch file
-/// without a name. Or those of a file that is there.
+/// without a name. Or those of a file that is there. Several threads may read, while one appends.
 class PackedBytes {
  public:
   static constexpr std::size_t kInMemory = std::size_t{4} << 20U;
@@ -23,6 +24,7 @@ class PackedBytes {
   PackedBytes& operator=(const PackedBytes&) = delete;
   ~PackedBytes();
 
+  /// For who appends.
   [[nodiscard]] std::uint64_t size() const { return stored_ + recent_.size(); }
   void append(const std::uint8_t* bytes, std::size_t count);
   /// A number, seven bits to a byte, the lowest first.
@@ -35,8 +37,10 @@ class PackedBytes {
 
  private:
   void spill();
+  void read_locked(std::uint64_t offset, std::uint8_t* to, std::size_t count);
   void read_file(std::uint64_t offset, std::uint8_t* to, std::size_t count) const;
 
+  std::mutex mutex_;
   std::vector<std::string> folders_;
   std::string path_ = "the scratch file of a trace";
   int file_ = -1;

@@ -81,6 +81,7 @@ const StaticOp* Program::add_op(const StaticOp& op) {
 }
 
 Program::Entry& Program::add(std::string_view text, const Operands& operands) {
+  const std::lock_guard<std::mutex> lock(mutex_);
   Opcode opcode = decode_opcode(operands.opcode);
   Entry e;
   Special special;
@@ -132,23 +133,28 @@ Program::Entry& Program::add(std::string_view text, const Operands& operands) {
   e.number = static_cast<unsigned>(entries_.size());
   e.pc = operands.pc;
   e.width = static_cast<std::uint8_t>(operands.width);
-  if (!special.unknown.empty() || !special.illegal.empty())
+  const bool has_twins = e.action == Action::async_copy || e.action == Action::async_wait;
+  if (!special.unknown.empty() || !special.illegal.empty() || has_twins)
     e.special = std::make_unique<Special>(std::move(special));
   entries_.push_back(std::move(e));
   Entry& added = entries_.back();
-  by_number_.push_back(&added);
+  const auto [chunk, place] = place_of(added.number);
+  if (by_number_[chunk] == nullptr) by_number_[chunk] = std::make_unique<Entry*[]>(kFirstChunk << chunk);
+  by_number_[chunk][place] = &added;
+  size_.store(entries_.size(), std::memory_order_release);
   known_.emplace(Line{operands.pc, added.text}, &added);
   return added;
 }
 
 const StaticOp*& Program::twin_of(Entry& entry, unsigned twin) {
-  if (entry.special == nullptr) entry.special = std::make_unique<Special>();
-  if (entry.special->twins.empty()) entry.special->twins.resize(kRegisters - kFirstCopyRegister);
-  return entry.special->twins[twin];
+  std::vector<const StaticOp*>& twins = entry.special->twins;
+  if (twins.empty()) twins.resize(kRegisters - kFirstCopyRegister);
+  return twins[twin];
 }
 
 const StaticOp* Program::copy_of(Entry& entry, unsigned group, unsigned copy) {
   const unsigned twin = group % kCopyGroups * kCopiesPerGroup + copy % kCopiesPerGroup;
+  const std::lock_guard<std::mutex> lock(mutex_);
   const StaticOp*& made = twin_of(entry, twin);
   if (made == nullptr) {
     StaticOp op = *entry.op;
@@ -160,6 +166,7 @@ const StaticOp* Program::copy_of(Entry& entry, unsigned group, unsigned copy) {
 
 const StaticOp* Program::wait_for(Entry& entry, unsigned group) {
   const unsigned twin = group % kCopyGroups;
+  const std::lock_guard<std::mutex> lock(mutex_);
   const StaticOp*& made = twin_of(entry, twin);
   if (made == nullptr) {
     StaticOp op = *entry.op;

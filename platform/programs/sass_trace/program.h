@@ -1,10 +1,12 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -33,7 +35,8 @@ struct Operands {
 };
 
 /// The static instructions of a kernel, each decoded once. Instructions stay where they are, and
-/// keep their number, as long as the kernel.
+/// keep their number, as long as the kernel. One thread makes entries; others may meanwhile use those whose
+/// number they have been told.
 class Program {
  public:
   /// Copies under way are told apart by pseudo-registers above the real ones, by group and by
@@ -76,9 +79,12 @@ class Program {
     return known != known_.end() ? *known->second : add(text, operands);
   }
   [[nodiscard]] bool full() const { return entries_.size() >= kMaxEntries; }
-  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::size_t size() const { return size_.load(std::memory_order_acquire); }
   /// Pre: number < size().
-  [[nodiscard]] Entry& at(unsigned number) { return *by_number_[number]; }
+  [[nodiscard]] Entry& at(unsigned number) {
+    const auto [chunk, place] = place_of(number);
+    return *by_number_[chunk][place];
+  }
   /// The LDGSTS of `entry`, as copy number `copy` of group `group` of its warp.
   [[nodiscard]] const StaticOp* copy_of(Entry& entry, unsigned group, unsigned copy);
   /// The DEPBAR of `entry`, waiting for copies of groups up to and including `group`.
@@ -86,7 +92,8 @@ class Program {
 
   /// Counts one execution of `entry`.
   void count(const Entry& entry) {
-    if (entry.special == nullptr) return;
+    if (entry.special == nullptr || entry.special->unknown.empty()) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
     for (const unsigned u : entry.special->unknown) ++unknown_counts_[u];
   }
   /// Counts something that is not understood and is no instruction.
@@ -103,12 +110,24 @@ class Program {
   };
   Entry& add(std::string_view text, const Operands& operands);
   const StaticOp* add_op(const StaticOp& op);
-  const StaticOp*& twin_of(Entry& entry, unsigned twin);
+  /// Pre: mutex_ is locked; `entry` is an LDGSTS or a DEPBAR.
+  static const StaticOp*& twin_of(Entry& entry, unsigned twin);
+  /// Where by_number_ has an entry: in which chunk, and in which place there.
+  [[nodiscard]] static std::pair<unsigned, std::size_t> place_of(std::size_t number) {
+    const std::size_t n = number + kFirstChunk;
+    const auto chunk = static_cast<unsigned>(63 - __builtin_clzll(n / kFirstChunk));
+    return {chunk, n - (kFirstChunk << chunk)};
+  }
   [[nodiscard]] unsigned unknown_index(const std::string& name);
 
+  static constexpr std::size_t kFirstChunk = 64;
+  std::mutex mutex_;  ///< of ops_, of what entries have made of them since, and of the counts
   std::deque<StaticOp> ops_;
   std::deque<Entry> entries_;
-  std::vector<Entry*> by_number_;
+  /// Chunk k has kFirstChunk * 2^k, and stays where it is while others are made.
+  std::array<std::unique_ptr<Entry*[]>, 16> by_number_;
+  static_assert((kFirstChunk << 16U) - kFirstChunk >= kMaxEntries, "there are chunks for all");
+  std::atomic<std::size_t> size_{0};
   std::unordered_map<Line, Entry*, HashOfLine> known_;
   std::vector<std::string> unknown_names_;
   std::vector<std::uint64_t> unknown_counts_;

@@ -1,6 +1,8 @@
 #include "platform/programs/sass_trace/trace.h"
 
+#include <exception>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 
 #include "platform/programs/sass_trace/address_translation.h"
@@ -29,8 +31,16 @@ class TraceFile final : public BlockSupply {
   }
 
   WarpPlace take(std::uint64_t ordinal, unsigned warp) override {
-    if (!queue_) queue_.emplace(open_body(), header_.grid.count(), header_.warps_per_block());
-    return queue_->take(ordinal, warp);
+    // SMs may be run side by side. Then several may meet the same fault, which is the first one of the file.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (fault_ != nullptr) std::rethrow_exception(fault_);
+    try {
+      if (!queue_) queue_.emplace(open_body(), header_.grid.count(), header_.warps_per_block());
+      return queue_->take(ordinal, warp);
+    } catch (...) {
+      fault_ = std::current_exception();
+      throw;
+    }
   }
   PackedBytes& packed() override { return queue_->packed(); }
   Program& program() override { return program_; }
@@ -44,6 +54,7 @@ class TraceFile final : public BlockSupply {
     if (attached_[sm]) {
       attached_.assign(attached_.size(), false);
       queue_.reset();
+      fault_ = nullptr;
     }
     attached_[sm] = true;
   }
@@ -72,6 +83,8 @@ class TraceFile final : public BlockSupply {
   TraceHeader header_;
   TraceCache cache_;
   Program program_;
+  std::mutex mutex_;
+  std::exception_ptr fault_;         ///< of the trace, as far as it was read
   std::optional<BlockQueue> queue_;  ///< of the current launch, once a warp has begun
   std::vector<bool> attached_;       ///< SMs that replay the current launch
 };

@@ -37,7 +37,7 @@ class Inbound final : private GpuFunction::LooseMemory {
         packets_(packets),
         wire_(wire),
         memory_bytes_(memory_bytes),
-        core_(link.engine().pool(), gpu) {}
+        core_(link.pool(), gpu) {}
   /// Takes its requests from there. To be called once, before anything is under way.
   void come_from(GpuFunction& function) {
     function_ = &function;

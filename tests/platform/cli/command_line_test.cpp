@@ -80,6 +80,26 @@ TEST_F(CommandLineTest, StatisticsSayWhatWasRunAndWhatDiffers) {
   EXPECT_NE(stats({})["files"], first["files"]);
 }
 
+TEST_F(CommandLineTest, ThreadsChangeNoStatisticsAndWhereTheyDoNothingThatIsSaid) {
+  const auto compared = [this](const std::vector<std::string>& options) {
+    auto all = stats(options);
+    for (const char* const key : {"wall_s", "command"}) all.erase(key);
+    return all;
+  };
+  EXPECT_EQ(compared({"--gpu", "v100"}), compared({"--gpu", "v100", "--threads", "3"}));
+  const auto said = [this](std::vector<std::string> options) {
+    options.insert(options.begin(), {"run", input_, "--quiet", "--gpu", "v100", "--threads", "2"});
+    const auto ended = command(options);
+    EXPECT_EQ(ended.status, kDone);
+    return ended.err;
+  };
+  const std::string note = "note: --threads 2: the run keeps to one, as ";
+  EXPECT_EQ(said({}), "");
+  EXPECT_EQ(said({"--transport", "functional"}), note + "requests are not timed\n");
+  EXPECT_EQ(said({"--wave", path("w.vcd")}),
+            note + "what is watched is watched in the order in which it happens\n");
+}
+
 TEST_F(CommandLineTest, StatisticsAreUtf8WhateverTheirFilesAreCalled) {
   const std::string odd = path("we\xff.toml");
   std::filesystem::copy_file(input_, odd);
@@ -332,6 +352,9 @@ TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
       {{"run", input_, "--fast-forward", "99"}, "nothing would be left after 99"},
       {{"run", input_, "--fast-forward", "nosuch"}, "no kernel \"nosuch\" is launched"},
       {{"run", input_, "--jitter", "x"}, "\"x\" is no whole number"},
+      {{"run", input_, "--threads", "0"}, "\"0\" is no whole number from 1 to 64"},
+      {{"run", input_, "--threads", "65"}, "\"65\" is no whole number from 1 to 64"},
+      {{"exec", "--threads", "two", "--", "/bin/true"}, "\"two\" is no whole number from 1 to 64"},
       {{"run", input_, "--check-consistency", "--tags-only"}, "a run with --tags-only has none"},
       {{"run", input_, "--dot", "x.dot"}, "--dot draws what --check-consistency finds"},
       {{"run", input_, "--max-cycles", "0"}, "--max-cycles must be at least 1"},

@@ -16,7 +16,7 @@ class Stubborn final : public Component {
   Stubborn(Engine& engine, const std::string& name) : Component(engine, name) { wake(3); }
   Cycle tick(Cycle now) override {
     if (!asked_ && out.ready(now)) {
-      Request* r = engine().pool().allocate();
+      Request* r = pool().allocate();
       r->maker = this;
       r->sectors = 1;
       out.send(now, {r});
