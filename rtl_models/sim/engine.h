@@ -248,10 +248,10 @@ class Engine {
   /// A window in which clusters were run side by side, in nanoseconds.
   struct Window {
     unsigned clusters = 0;       ///< that were run
-    std::uint64_t work = 0;      ///< of all of them
-    std::uint64_t longest = 0;   ///< of the one that took longest
-    std::uint64_t run = 0;       ///< until all were through
-    std::uint64_t handover = 0;  ///< to hand over what waited
+    std::uint64_t work = 0;      ///< of processors, for all of them
+    std::uint64_t longest = 0;   ///< likewise, for the one that took longest
+    std::uint64_t run = 0;       ///< that passed until all were through
+    std::uint64_t handover = 0;  ///< and after that, until what waited was handed over
   };
   /// Has `hear` told of one such window in kMeasuredOne: for benches.
   void on_window(std::function<void(const Window&)> hear) { hear_window_ = std::move(hear); }
