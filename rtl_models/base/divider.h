@@ -3,12 +3,13 @@
 #include <cstdint>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/visibility.h"
 
 namespace warpline {
 
 /// Divides by a number that is fixed when the netlist is built, without the processor's divide
 /// instruction: address maps divide by numbers of slices, channels and banks on every request.
-class Divider {
+class WARPLINE_PUBLIC Divider {
  public:
   /// Pre: divisor > 0.
   explicit Divider(std::uint64_t divisor) : divisor_(divisor) {

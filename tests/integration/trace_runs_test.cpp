@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "rtl_models/base/random.h"
 #include "tests/integration/workspace.h"
@@ -76,8 +77,11 @@ TEST(TraceMemory, OfAV100ThatIsFullIsAtMost250MiB) {
 }
 
 /// The counters of a run of a trace, as its statistics have them.
-nlohmann::json counters(const Workspace& w, const std::string& trace, const std::string& cache) {
-  const Finished end = w.warpline({"run", trace, "--quiet", "--stats", "s.json", "--trace-cache", cache});
+nlohmann::json counters(const Workspace& w, const std::string& trace, const std::string& cache,
+                        const std::vector<std::string>& options = {}) {
+  std::vector<std::string> words = {"run", trace, "--quiet", "--stats", "s.json", "--trace-cache", cache};
+  words.insert(words.end(), options.begin(), options.end());
+  const Finished end = w.warpline(words);
   EXPECT_EQ(end.status, 0) << end.err;
   const nlohmann::json all = nlohmann::json::parse(read_file(w.path("s.json")));
   return {all["cycles"], all["counters"]};
@@ -99,6 +103,16 @@ TEST(TraceCaches, ChangeNothingOfARun) {
     EXPECT_EQ(counters(w, name, "on"), text);
     std::filesystem::remove(w.path(name + ".wlt"));
   }
+}
+
+TEST(TraceThreads, ChangeNothingOfARun) {
+  const Workspace w;
+  write_trace(w.path("kernel-1.traceg"), 4, 12);
+  const nlohmann::json one = counters(w, "kernel-1.traceg", "off", {"--gpu", "v100"});
+  for (const char* threads : {"2", "3"})
+    for (const char* cache : {"off", "on", "on"})  // text, text that is packed, and what was
+      EXPECT_EQ(counters(w, "kernel-1.traceg", cache, {"--gpu", "v100", "--threads", threads}), one)
+          << threads << " threads, " << cache;
 }
 
 TEST(TraceCaches, AreOnOrOff) {
