@@ -133,7 +133,7 @@ class Engine {
   /// know of, such as who observes them.
   void keep_to_one_thread() {
     one_thread_ = true;
-    note_binding();
+    side_by_side_ = false;  // at once, even in a run
   }
   /// Whether run_until() uses its threads now: there are several, ticks are lazy, every component is the one
   /// that was made, every channel joins two ports directly, and lookahead() is long enough. Pre: all channels

@@ -1,8 +1,11 @@
 #include "rtl_models/sim/worker_threads.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <chrono>
+#include <system_error>
 
 #include "rtl_models/base/contract.h"
 
@@ -33,12 +36,37 @@ void leave_processor(int number) {
     static_cast<void>(sched_setaffinity(0, sizeof all, &all));
 }
 
+/// While there is one, threads are made that take no signals of the process, but those that are about
+/// themselves: which thread of the program around takes them is for that to say.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t most;
+    sigfillset(&most);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&most, own);
+    pthread_sigmask(SIG_SETMASK, &most, &before_);
+  }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
 WorkerThreads::WorkerThreads(unsigned threads, std::function<void(std::size_t)> task)
     : task_(std::move(task)), count_(threads), lists_(std::make_unique<List[]>(threads)) {
   WARPLINE_EXPECT(threads > 1, "somebody is there to help");
-  for (unsigned i = 1; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
+  const NoSignals none;
+  for (unsigned i = 1; i < threads; ++i) {
+    try {
+      threads_.emplace_back([this, i] { work(i); });
+    } catch (const std::system_error&) {
+      return;  // the host has no more; those that there are do it all
+    }
+  }
 }
 
 WorkerThreads::~WorkerThreads() {

@@ -388,6 +388,7 @@ void Sm::issue_many(Cycle now, unsigned slot) {
 /// An instruction goes to its pipe, if it has one, which is free.
 void Sm::issue_alu(Cycle now, unsigned slot, const Instruction& i) {
   issue_.clock = edge_;
+  issue_.access = nullptr;
   core_.execute(slot, issue_);
   if (issue_.fault != nullptr) {
     core_.keep_program_fault(now, slot, i, issue_);

@@ -10,7 +10,6 @@ namespace {
 constexpr unsigned kFirstWithoutPosition = 3;
 constexpr unsigned kFirstWithImmediate = 4;
 /// Strides that the address arithmetic of 32 lanes keeps within 64 bits.
-constexpr std::int64_t kMaxStride = std::int64_t{1} << 56U;
 
 bool is_contiguous(LaneMask mask) {
   const LaneMask shifted = mask >> first_lane(mask);
@@ -31,12 +30,6 @@ unsigned read_registers(LineCursor& line, const char* count_name, const char* na
   for (std::uint64_t n = words.decimal("a destination count", Operands::kMaxListed); n != 0; --n)
     words.word("a destination register");
   line.fail_line("illegal instruction " + std::string(words.word("an opcode")) + ": " + why, hint);
-}
-
-/// Whether active lanes must say where they go.
-bool needs_addresses(const Instruction& i) {
-  return i.kind == InstructionKind::memory &&
-         (i.mem.kind != MemKind::cache_control || i.mem.cache_target == CctlTarget::data_line);
 }
 
 bool names_an_address(LaneMask mask, const Addresses& a) {
@@ -131,7 +124,7 @@ void InstructionLineParser::parse(LineCursor line, const WarpPosition& position,
     read_addresses(line, mask, addresses);
     if (entry.acts_on_all && names_an_address(mask, addresses))
       fail_illegal(line, entry, rule_of(CctlFault::immediate_of_all), {});
-  } else if (mask != 0 && needs_addresses(entry.op->instruction)) {
+  } else if (mask != 0 && entry.addressed) {
     line.fail("a memory instruction with active lanes needs addresses");
   }
   const std::int64_t immediate =

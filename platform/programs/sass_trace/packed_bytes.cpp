@@ -98,9 +98,10 @@ void PackedBytes::read_locked(std::uint64_t offset, std::uint8_t* to, std::size_
       next_read_ = std::max(next_read_, offset + count);
       return read_file(offset, to, count);
     }
+    ahead_from_ = ~std::uint64_t{0};  // nowhere, should the file not be readable
     ahead_.resize(std::min<std::uint64_t>(kAhead, stored_ - offset));
-    ahead_from_ = offset;
     read_file(offset, ahead_.data(), ahead_.size());
+    ahead_from_ = offset;
   }
   next_read_ = std::max(next_read_, offset + count);
   std::memcpy(to, ahead_.data() + (offset - ahead_from_), count);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -242,8 +243,10 @@ void write_packed(const std::string& trace, const TraceHeader& header, Program& 
       });
     word[Heading::heading_crc] = heading.own_crc();
     for (const std::string& path : packed_paths(trace)) {
+      // What is there did not fit, and others may be reading it: it goes as a whole, and is not written over.
+      if (!is_replaceable(path) || (::unlink(path.c_str()) != 0 && errno != ENOENT)) continue;
       OutputFile file;
-      if (!is_replaceable(path) || !file.open(path).empty()) continue;
+      if (!file.open(path).empty()) continue;
       const auto write = [&](const std::uint8_t* bytes, std::size_t count) {
         file.write({reinterpret_cast<const char*>(bytes), count});
       };

@@ -11,6 +11,9 @@
 
 namespace warpline::sass {
 
+/// Of strides, so that no lane's address overflows.
+inline constexpr std::int64_t kMaxStride = std::int64_t{1} << 56U;
+
 /// Addresses of one execution as the trace says them: for every active lane.
 struct Addresses {
   AddressForm form = AddressForm::per_lane;
@@ -126,7 +129,9 @@ class PackedCursor {
     has_addresses_ = (head & 4U) != 0;
     if ((head & 1U) != 0) mask_ = static_cast<LaneMask>(get());
     immediate_ = (head & 2U) != 0 ? signed_of(get()) : 0;
-    return true;
+    if (!has_addresses_ || (*at_ <= kWordBytes && mask_ != 0)) return true;
+    at_ = end_ + 1;  // nobody packed this
+    return false;
   }
   [[nodiscard]] bool corrupt() const { return at_ > end_; }
   [[nodiscard]] unsigned entry() const { return entry_; }
@@ -167,6 +172,7 @@ class PackedCursor {
   }
 
  private:
+  static constexpr unsigned kWordBytes = 8;
   static constexpr std::size_t kWindow = 2048;  ///< bytes of a warp that are held: hundreds of instructions
   static std::int64_t signed_of(std::uint64_t v) {
     return static_cast<std::int64_t>(v >> 1U ^ (std::uint64_t{0} - (v & 1U)));
@@ -192,7 +198,6 @@ class PackedCursor {
     const unsigned bytes = *at++;
     address += static_cast<std::uint64_t>(signed_of(get(at)));
     if (bytes == 0) return strided(address, signed_of(get(at)));
-    if (mask_ == 0 || bytes > 8) return true;  // nobody packed this
     if (!each(first_lane(mask_), address)) return false;
     const unsigned unused = 64 - 8 * bytes;
     const std::uint8_t* from = at;

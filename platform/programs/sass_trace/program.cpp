@@ -73,6 +73,12 @@ Instruction make_instruction(const Operands& o, const Opcode& opcode) {
   return i;
 }
 
+/// Whether active lanes must say where they go.
+bool needs_addresses(const Instruction& i) {
+  return i.kind == InstructionKind::memory &&
+         (i.mem.kind != MemKind::cache_control || i.mem.cache_target == CctlTarget::data_line);
+}
+
 }  // namespace
 
 const StaticOp* Program::add_op(const StaticOp& op) {
@@ -118,6 +124,7 @@ Program::Entry& Program::add(std::string_view text, const Operands& operands) {
   op.action = e.action = opcode.action;
   op.address_lanes = opcode.address_lanes;
   e.op = add_op(op);
+  e.addressed = operands.width != 0 || needs_addresses(op.instruction);
   if (opcode.kind == InstructionKind::memory && opcode.mem.space == Space::generic) {
     StaticOp global = op;
     global.instruction.mem.space = Space::global;

@@ -61,6 +61,7 @@ class Program {
     std::uint8_t width = 0;  ///< bytes, as the line says; 0: no address part
     Action action = Action::none;
     bool acts_on_all = false;             ///< cache control that names no address
+    bool addressed = false;               ///< active lanes say where they go
     const StaticOp* op = nullptr;         ///< the static instruction
     const StaticOp* idle = nullptr;       ///< what stands for a barrier, fence or sleep that no lane executes
     const StaticOp* as_global = nullptr;  ///< of a generic access: the same, all lanes known to be global

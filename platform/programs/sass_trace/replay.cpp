@@ -15,6 +15,8 @@ namespace {
 /// second, that count. Barriers told apart by their count alone share this index.
 constexpr std::uint32_t kCountedBarrier = 1;
 
+constexpr std::int64_t kMostAtBarrier = 1024;  ///< threads
+
 constexpr const char* kCorrupt = "holds nothing that a trace could be packed to; delete it";
 
 class ReplaySource final : public InstructionSource {
@@ -28,7 +30,7 @@ class ReplaySource final : public InstructionSource {
 
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMask threads) override {
     Slot& s = slots_[slot];
-    s.live = threads;
+    s.live = s.lanes = threads;
     s.waiting = 0;
     s.at_barrier = {};
     s.groups = s.copies = 0;
@@ -50,6 +52,9 @@ class ReplaySource final : public InstructionSource {
       issue.access->active = mask & op.address_lanes;
       if (s.cursor.has_addresses()) {
         s.cursor.take_addresses(*issue.access);
+        if (issue.access->form == AddressForm::strided &&
+            (issue.access->stride < -kMaxStride || issue.access->stride > kMaxStride))
+          s.packed->fail(kCorrupt);
         translation_.apply(op.instruction.mem.space, mask, *issue.access);
       }
     }
@@ -98,6 +103,7 @@ class ReplaySource final : public InstructionSource {
     bool ended = true;    ///< its list of instructions is used up
     unsigned groups = 0;  ///< of asynchronous copies that it has closed so far
     unsigned copies = 0;  ///< in the group that is open
+    LaneMask lanes = 0;   ///< that the warp has
     LaneMask live = 0;
     LaneMask waiting = 0;  ///< lanes at any barrier
     std::array<LaneMask, kBarriers> at_barrier{};
@@ -107,6 +113,7 @@ class ReplaySource final : public InstructionSource {
     if (s.cursor.advance(*s.packed)) {
       if (s.cursor.entry() >= program_.size()) s.packed->fail(kCorrupt);
       Program::Entry& entry = program_.at(s.cursor.entry());
+      check(s, entry);
       program_.count(entry);
       s.op = choose(s, entry);
     } else {
@@ -114,6 +121,16 @@ class ReplaySource final : public InstructionSource {
       s.ended = true;
     }
     settle(s);
+  }
+
+  /// What the text of a trace cannot say, a packed one may that nobody packed.
+  static void check(const Slot& s, const Program::Entry& entry) {
+    const LaneMask mask = s.cursor.mask();
+    const bool barrier = entry.action == Action::barrier_sync || entry.action == Action::barrier_arrive;
+    const bool numbered = s.cursor.immediate() >= 0 && s.cursor.immediate() <= kMostAtBarrier;
+    if ((mask & ~s.lanes) != 0 || (mask != 0 && entry.addressed != s.cursor.has_addresses()) ||
+        (barrier && !numbered))
+      s.packed->fail(kCorrupt);
   }
 
   /// The static instruction that stands for this execution.

@@ -61,13 +61,14 @@ class TraceFile final : public BlockSupply {
 
  private:
   std::unique_ptr<BlockSource> open_body() {
-    if (cache_ == TraceCache::on)
-      if (std::unique_ptr<BlockSource> packed = open_packed(path_, header_, program_)) return packed;
+    std::unique_ptr<BlockSource> packed;
+    if (cache_ == TraceCache::on) packed = open_packed(path_, header_, program_);
     auto lines = std::make_unique<LineReader>(path_);
     std::string first_line;
     Result<TraceHeader> header = read_header(*lines, first_line);
     if (!header.ok() || !(header.value() == header_))
       throw InputError(fault_at(path_, 0, 0, {}, "the file has changed since it was opened"));
+    if (packed != nullptr) return packed;
     std::error_code error;
     std::vector<std::string> scratch = {std::filesystem::temp_directory_path(error).string()};
     std::function<void(const PackedText&)> on_end;

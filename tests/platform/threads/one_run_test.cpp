@@ -24,7 +24,8 @@ struct Record {
   std::size_t windows = 0;
 };
 
-Record run_kernels(const std::string& launch_file, unsigned threads, bool shuffled = false) {
+Record run_kernels(const std::string& launch_file, unsigned threads, bool shuffled = false,
+                   bool attaches = false) {
   auto plan = read_workload({std::string(WARPLINE_SOURCE_DIR) + "/sw/kernels/" + launch_file}, false);
   if (!plan.ok()) throw std::runtime_error(plan.faults().front().text());
   RunOptions options;
@@ -35,6 +36,13 @@ Record run_kernels(const std::string& launch_file, unsigned threads, bool shuffl
   Engine& engine = platform.backend().engine();
   if (shuffled) engine.shuffle_clusters(threads);
   engine.on_window([&run](const Engine::Window&) { ++run.windows; });
+  bool attached = false;
+  if (attaches)
+    platform.on_progress(500, [&](double) {
+      if (!attached) platform.attach(std::make_unique<Attachment>());
+      attached = true;
+      return true;
+    });
   LaunchRunner runner(plan.value(), platform, false);
   if (const Diagnostics faults = runner.prepare(); !faults.empty())
     throw std::runtime_error(faults.front().text());
@@ -70,6 +78,12 @@ TEST(OneRun, ByAnyNumberOfThreadsIsTheSame) {
       EXPECT_GT(shuffled.windows, 0U);
     }
   }
+}
+
+TEST(OneRun, GoesOnOnOneThreadWhenItIsWatchedFromItsMiddle) {
+  const Record one = run_kernels("matmul.toml", 1);
+  EXPECT_EQ(one.all, run_kernels("matmul.toml", 1, false, true).all);
+  EXPECT_EQ(one.all, run_kernels("matmul.toml", 3, true, true).all);
 }
 
 TEST(OneRun, SaysWhyItKeepsToOneThread) {

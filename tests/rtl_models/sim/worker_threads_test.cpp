@@ -1,7 +1,9 @@
 #include "rtl_models/sim/worker_threads.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <atomic>
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -36,6 +38,25 @@ TEST(WorkerThreads, WorkAgainAfterTheyHaveFallenAsleep) {
     workers.do_all({2, 4, 4, 8});
     ASSERT_EQ(done, std::vector<unsigned>(8, call));
   }
+}
+
+TEST(WorkerThreads, TakeNoSignalsOfTheProgramAround) {
+  const std::thread::id caller = std::this_thread::get_id();
+  std::atomic<unsigned> helped{0}, blocked{0};
+  WorkerThreads workers(4, [&](std::size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (std::this_thread::get_id() == caller) return;
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    ++helped;
+    blocked += sigismember(&mask, SIGTERM) == 1 && sigismember(&mask, SIGSEGV) == 0;
+  });
+  for (unsigned call = 0; call < 200 && helped == 0; ++call) workers.do_all({2, 4, 6, 8});
+  EXPECT_GT(helped, 0U);
+  EXPECT_EQ(blocked, helped);
+  sigset_t own;
+  pthread_sigmask(SIG_SETMASK, nullptr, &own);
+  EXPECT_EQ(sigismember(&own, SIGTERM), 0);
 }
 
 }  // namespace worker_threads_test

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -130,6 +132,10 @@ class ScriptSource final : public InstructionSource {
     const Step& s = (*w.script)[w.step];
     log_.issued.push_back({slot, w.step, issue.clock, w.said, &s.instruction});
     issue.active = w.lanes;
+    // What another instruction accessed is none of this one's affairs.
+    const bool accesses = s.instruction.kind == InstructionKind::memory;
+    EXPECT_EQ(issue.access != nullptr, accesses) << "step " << w.step;
+    EXPECT_EQ(issue.fault, nullptr) << "step " << w.step;
     if (s.fill && issue.access != nullptr) {
       s.fill(*issue.access);
       issue.access->active &= w.lanes;
