@@ -115,6 +115,15 @@ TEST(TraceThreads, ChangeNothingOfARun) {
           << threads << " threads, " << cache;
 }
 
+TEST(TraceThreads, AreSaidToDoNothingWhereNothingIsTimed) {
+  const Workspace w;
+  write_trace(w.path("kernel-1.traceg"), 1, 1);
+  const Finished end = w.warpline({"run", "kernel-1.traceg", "--quiet", "--trace-cache", "off", "--gpu",
+                                   "v100", "--transport", "lt", "--threads", "2"});
+  EXPECT_EQ(end.status, 0);
+  EXPECT_EQ(end.err, "note: --threads 2: the run keeps to one, as requests are not timed\n");
+}
+
 TEST(TraceCaches, AreOnOrOff) {
   const Workspace w;
   write_trace(w.path("kernel-1.traceg"), 1, 1);

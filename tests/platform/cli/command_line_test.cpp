@@ -95,7 +95,6 @@ TEST_F(CommandLineTest, ThreadsChangeNoStatisticsAndWhereTheyDoNothingThatIsSaid
   };
   const std::string note = "note: --threads 2: the run keeps to one, as ";
   EXPECT_EQ(said({}), "");
-  EXPECT_EQ(said({"--transport", "functional"}), note + "requests are not timed\n");
   EXPECT_EQ(said({"--wave", path("w.vcd")}),
             note + "what is watched is watched in the order in which it happens\n");
 }
