@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -157,11 +156,13 @@ void for_each_piece(PackedBytes& bytes, F&& f) {
   }
 }
 
-/// Whether the file can be made or replaced in one step, and nobody else's is changed by it.
+/// Whether the file can be made or replaced in one step, and nobody else's is changed by it. One whose owner
+/// or group a new file cannot have would be written over, and others may be reading it.
 bool is_replaceable(const std::string& path) {
   struct stat found = {};
   if (::lstat(path.c_str(), &found) != 0) return true;
-  return S_ISREG(found.st_mode) && found.st_nlink == 1 &&
+  return S_ISREG(found.st_mode) && found.st_nlink == 1 && found.st_uid == ::geteuid() &&
+         (found.st_gid == ::getegid() || ::group_member(found.st_gid) != 0) &&
          ::faccessat(AT_FDCWD, folder_of(path).c_str(), W_OK | X_OK, AT_EACCESS) == 0;
 }
 
@@ -243,10 +244,8 @@ void write_packed(const std::string& trace, const TraceHeader& header, Program& 
       });
     word[Heading::heading_crc] = heading.own_crc();
     for (const std::string& path : packed_paths(trace)) {
-      // What is there did not fit, and others may be reading it: it goes as a whole, and is not written over.
-      if (!is_replaceable(path) || (::unlink(path.c_str()) != 0 && errno != ENOENT)) continue;
       OutputFile file;
-      if (!file.open(path).empty()) continue;
+      if (!is_replaceable(path) || !file.open(path).empty()) continue;
       const auto write = [&](const std::uint8_t* bytes, std::size_t count) {
         file.write({reinterpret_cast<const char*>(bytes), count});
       };
