@@ -10,6 +10,7 @@
 #include "platform/machine/attachment.h"
 #include "platform/machine/netlist_backend.h"
 #include "rtl_models/sim/engine.h"
+#include "tests/support/counters_text.h"
 
 namespace warpline::test {
 namespace one_run_test {
@@ -54,15 +55,7 @@ Record run_kernels(const std::string& launch_file, unsigned threads, bool shuffl
             std::to_string(end.checks) + " wrong\n";
   EXPECT_EQ(engine.requests_in_use(), 0U);
   for (const std::string& u : platform.unreconciled()) ADD_FAILURE() << u;
-  struct Visitor final : CounterVisitor {
-    explicit Visitor(std::string& to) : all(to) {}
-    void counter(std::string_view block, std::string_view name, std::uint64_t value, std::string_view,
-                 std::string_view) override {
-      all += std::string(block) + "." + std::string(name) + " " + std::to_string(value) + "\n";
-    }
-    std::string& all;
-  } visitor(run.all);
-  platform.visit(visitor);
+  run.all += text_of_counters(platform);
   return run;
 }
 

@@ -16,6 +16,7 @@
 #include "platform/host/wl_machine.h"
 #include "platform/launch/launch_runner.h"
 #include "sw/driver/wl_peer.h"
+#include "tests/support/counters_text.h"
 
 namespace warpline::test {
 namespace threads_test {
@@ -37,15 +38,7 @@ std::string run_kernels(const std::string& launch_file, unsigned number) {
   std::string all = std::to_string(gpu.now()) + " cycles, " + std::to_string(end.failed_checks) + " of " +
                     std::to_string(end.checks) + " wrong\n";
   for (const std::string& u : gpu.unreconciled()) all += u + "\n";
-  struct Visitor final : CounterVisitor {
-    explicit Visitor(std::string& to) : all(to) {}
-    void counter(std::string_view block, std::string_view name, std::uint64_t value, std::string_view,
-                 std::string_view) override {
-      all += std::string(block) + "." + std::string(name) + " " + std::to_string(value) + "\n";
-    }
-    std::string& all;
-  } visitor(all);
-  gpu.visit(visitor);
+  all += text_of_counters(gpu);
   return all;
 }
 
