@@ -232,10 +232,12 @@ case $step in
     "$source/tests/integration/exported_names.sh" "$library" >"$work/names"
     diff -u "$source/tests/integration/exported_names.txt" "$work/names" ||
       fail "other names are exported than exported_names.txt lists: if that is meant, exported_names.sh makes it anew"
-    # Nothing in it changes once it is made (docs/threads.md): what is of static storage is constants, which are called so.
-    # The parameters of modules are those of the process's one simulation, behind a lock.
+    # Nothing in it changes once it is made (docs/threads.md): what is of static storage is constants, which are called so,
+    # or a thread's own. The parameters of modules are those of the process's one simulation, behind a lock.
+    readelf -sWC "$library" | awk '$4 == "TLS"' | sed -E 's/^( *[^ ]+){7} //' >"$work/thread_locals"
     if nm -C "$library" | grep -E '^[0-9a-f]+ [bBdDuVvR] ([^ ]* for )?warpline::' | cut -c20- |
       grep -vE '^(guard variable|vtable|typeinfo|typeinfo name|VTT) for |::k[A-Z0-9][A-Za-z0-9]*(\[abi:cxx11\])?(<.*>)?$' |
+      grep -vxFf "$work/thread_locals" |
       grep -vxE 'warpline::(ParameterBroker::global\(\)::broker|report_unconsumed_presets\(\)::reported)(\[abi:cxx11\])?'; then
       fail "threads would share these"
     fi
