@@ -980,6 +980,9 @@ Machine::Done Machine::run_grid(const Grid& grid) {
     loose_ = !timed;
     platform_.set_loose(loose_);
   }
+  if (timed && options_.threads != 1 && !std::exchange(threads_looked_at_, true))
+    if (const std::string why = platform_.why_one_thread(); !why.empty())
+      say(fmt::format("note: --threads {}: the run keeps to one, as {}", options_.threads, why));
   CounterTable::Values before;
   if (options_.counts) before = read_counters();
   platform_.begin_run();

@@ -364,6 +364,7 @@ class Machine {
   std::unique_ptr<Kernel> kernel_;  ///< the last one, whose program SMs keep until the next starts
   CounterTable table_;              ///< likewise
   bool loose_ = false;              ///< likewise: grids are not timed
+  bool threads_looked_at_ = false;  ///< whether timed grids are run by the threads asked for: said once
   unsigned device_in_turn_ = 0;     ///< used on the executor's thread: of the piece of work under way
   bool grid_runs_ = false;          ///< likewise: what is done meanwhile leaves the caches alone
   std::uint64_t grids_ = 0;

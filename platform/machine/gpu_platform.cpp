@@ -789,7 +789,11 @@ std::string GpuPlatform::why_one_thread() {
   if (!s.attached.empty()) return "what is watched is watched in the order in which it happens";
   if (s.config.pcie_system.peers != 0) return "devices and the host see packets before they have arrived";
   s.build();
-  if (s.backend->engine().runs_side_by_side()) return {};
+  Engine& engine = s.backend->engine();
+  if (engine.runs_side_by_side()) return {};
+  if (engine.clusters() < std::size_t{Engine::kLeastPerThread} * s.options.threads)
+    return "the hardware falls into " + std::to_string(engine.clusters()) + " parts, which is fewer than " +
+           std::to_string(Engine::kLeastPerThread) + " for each thread";
   return "a hop takes less than " + std::to_string(Engine::kShortestWindow) +
          " cycles, or its credits are back sooner";
 }

@@ -18,6 +18,16 @@ constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
 
+/// Of a ring of 64 slots, in which number n has slot n mod 64: a bit for the slot of each number after `last`
+/// up to `now`. Pre: last <= now.
+constexpr std::uint64_t ring_slots_after(std::uint64_t last, std::uint64_t now) {
+  const std::uint64_t span = now - last;
+  if (span >= 64) return ~std::uint64_t{0};
+  const std::uint64_t ones = (std::uint64_t{1} << span) - 1;
+  const unsigned first = static_cast<unsigned>((last + 1) % 64);
+  return first == 0 ? ones : ones << first | ones >> (64 - first);
+}
+
 /// The lowest `bits` bits of `value`, of 1 to 64, as a number of two's complement.
 constexpr std::int64_t sign_extended(std::uint64_t value, unsigned bits) {
   return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);

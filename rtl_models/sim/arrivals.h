@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/types.h"
 
 namespace warpline {
@@ -52,16 +53,12 @@ class Arrivals {
   }
 
  private:
-  static constexpr unsigned kSlots = 64;
+  static constexpr unsigned kSlots = 64;  // of ring_slots_after()
   static constexpr unsigned kNone = ~0U;
   /// The slots of the cycles after last_ up to now. All of them where time is not past last_: between
   /// grids the engine goes back over ticks in which nothing moved, and a front may arrive before them.
   [[nodiscard]] std::uint64_t passed(Cycle now) const {
-    const Cycle span = now - last_;
-    if (now <= last_ || span >= kSlots) return ~std::uint64_t{0};
-    const std::uint64_t ones = (std::uint64_t{1} << span) - 1;
-    const unsigned first = static_cast<unsigned>((last_ + 1) % kSlots);
-    return first == 0 ? ones : ones << first | ones >> (kSlots - first);
+    return now <= last_ ? ~std::uint64_t{0} : ring_slots_after(last_, now);
   }
 
   std::vector<Cycle> at_;

@@ -14,8 +14,6 @@
 namespace warpline {
 namespace {
 
-/// A window in which fewer clusters are due for each thread is not worth the exchange.
-constexpr unsigned kLeastPerThread = 2;
 /// The cluster that this thread runs while clusters are run side by side.
 thread_local Cluster* running = nullptr;
 
@@ -319,7 +317,8 @@ void Engine::find_windows() {
       inner_window_ = std::min(inner_window_, p->lookahead());
     }
   }
-  if (window_ < kShortestWindow && !shuffled_) side_by_side_ = false;
+  const bool worth_it = window_ >= kShortestWindow && clusters() >= std::size_t{kLeastPerThread} * threads_;
+  if (!worth_it && !shuffled_) side_by_side_ = false;
   for (PortBase* p : ports_) p->part(side_by_side_);
   inner_.clear();
   outer_.clear();

@@ -129,6 +129,9 @@ class Engine {
   [[nodiscard]] unsigned threads() const { return threads_; }
   /// A lookahead() of fewer cycles is not worth them.
   static constexpr Cycle kShortestWindow = 4;
+  /// Of clusters that are due in a window, for each thread: with fewer it is not worth the exchange.
+  static constexpr unsigned kLeastPerThread = 2;
+  [[nodiscard]] std::size_t clusters() const { return clusters_.size(); }
   /// From now on run_until() keeps to the caller's thread: clusters share something that the engine does not
   /// know of, such as who observes them.
   void keep_to_one_thread() {
@@ -136,8 +139,8 @@ class Engine {
     side_by_side_ = false;  // at once, even in a run
   }
   /// Whether run_until() uses its threads now: there are several, ticks are lazy, every component is the one
-  /// that was made, every channel joins two ports directly, and lookahead() is long enough. Pre: all channels
-  /// are bound.
+  /// that was made, every channel joins two ports directly, lookahead() is long enough, and there are enough
+  /// clusters(). Pre: all channels are bound.
   [[nodiscard]] bool runs_side_by_side() {
     find_windows();
     return side_by_side_;

@@ -10,7 +10,7 @@ void Coalescer::begin(const LaneAddresses<VirtualAddress>& addresses, unsigned b
   word_ = 0;
   words_ = 1;
   space_ = space;
-  each_ = false;
+  each_ = grouped_ = false;
   contiguous_ = addresses.contiguous(bytes);
 }
 
@@ -22,6 +22,29 @@ void Coalescer::start_local(const LaneAddresses<LocalAddress>& addresses, unsign
   word_ = static_cast<unsigned>(__builtin_ctz(words_));
   contiguous_ = false;
   warp_base_ = warp_base;
+}
+
+void Coalescer::group() {
+  constexpr unsigned kPlaces = 2 * kWarpLanes;  // so that one is found soon, and never none
+  constexpr std::uint8_t kFree = 0xFF;
+  std::array<std::uint8_t, kPlaces> lowest;  // lane on the line that hashes there
+  lowest.fill(kFree);
+  std::array<std::uint64_t, kWarpLanes> line;
+  for_each_lane(remaining_, [&](unsigned lane) {
+    const VirtualAddress at = address(lane, word_);
+    const std::uint64_t number = line[lane] = at.value / kLineBytes;
+    auto place = static_cast<unsigned>(number * 0x9E3779B97F4A7C15ULL >> 32U) % kPlaces;
+    while (lowest[place] != kFree && line[lowest[place]] != number) place = (place + 1) % kPlaces;
+    if (lowest[place] == kFree) {
+      lowest[place] = static_cast<std::uint8_t>(lane);
+      together_[lane] = 0;
+      sectors_[lane] = 0;
+    }
+    const unsigned with = lowest[place];
+    together_[with] |= LaneMask{1} << lane;
+    sectors_[with] |= sectors_between(at.value, at.value + piece_ - 1);
+  });
+  grouped_ = true;
 }
 
 LineAccess Coalescer::next() {
@@ -36,20 +59,20 @@ LineAccess Coalescer::next() {
     const unsigned n = std::min(room, kWarpLanes - first);
     out.lanes = (n == kWarpLanes ? ~LaneMask{0} : ((LaneMask{1} << n) - 1)) << first;
     out.sectors = sectors_between(at.value, at.value + std::uint64_t{n} * bytes_ - 1);
+  } else if (each_) {
+    out.lanes = LaneMask{1} << first;
+    out.sectors = sectors_between(at.value, at.value + piece_ - 1);
   } else {
-    const LaneMask candidates = each_ ? remaining_ & -remaining_ : remaining_;
-    for_each_lane(candidates, [&](unsigned lane) {
-      const VirtualAddress a = address(lane, word_);
-      if (line_of(a) != out.line) return;
-      out.lanes |= LaneMask{1} << lane;
-      out.sectors |= sectors_between(a.value, a.value + piece_ - 1);
-    });
+    if (!grouped_) group();
+    out.lanes = together_[first];
+    out.sectors = sectors_[first];
   }
   remaining_ &= ~out.lanes;
   if (remaining_ == 0 && words_ >> word_ > 1) {
     do ++word_;
     while ((words_ >> word_ & 1U) == 0);
     remaining_ = addresses_.lanes();
+    grouped_ = false;
   }
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "rtl_models/base/types.h"
@@ -82,6 +83,8 @@ class Coalescer {
 
  private:
   void begin(const LaneAddresses<VirtualAddress>& addresses, unsigned bytes, Space space);
+  /// Finds which lanes share a line, of all that the word's lines are asked of.
+  [[gnu::noinline]] void group();
   LaneAddresses<VirtualAddress> addresses_;  ///< of local memory: the offsets, as numbers
   LaneMask remaining_ = 0;
   unsigned bytes_ = 0, piece_ = 0, word_ = 0;
@@ -89,7 +92,11 @@ class Coalescer {
   Space space_ = Space::global;
   bool each_ = false;
   bool contiguous_ = false;
+  bool grouped_ = false;  ///< group() was called for this word
   VirtualAddress warp_base_;
+  // Of each lane that is the lowest on its line, once grouped: the lanes on it, and their sectors.
+  std::array<LaneMask, kWarpLanes> together_;
+  std::array<SectorMask, kWarpLanes> sectors_;
 };
 
 }  // namespace warpline

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/types.h"
 
 namespace warpline {
@@ -29,7 +30,7 @@ class ReadyWarps {
   /// Time is now `edge`.
   void advance(std::uint64_t edge) {
     if (occupied_ != 0) {
-      for (std::uint64_t due = occupied_ & passed(edge); due != 0; due &= due - 1) {
+      for (std::uint64_t due = occupied_ & ring_slots_after(edge_, edge); due != 0; due &= due - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctzll(due));
         ready_ |= std::exchange(wheel_[i], 0);
         occupied_ &= ~(std::uint64_t{1} << i);
@@ -67,15 +68,7 @@ class ReadyWarps {
   }
 
  private:
-  static constexpr unsigned kWheel = 64;
-  /// The slots of the edges after edge_ up to `edge`.
-  [[nodiscard]] std::uint64_t passed(std::uint64_t edge) const {
-    const std::uint64_t steps = edge - edge_;
-    if (steps >= kWheel) return ~std::uint64_t{0};
-    const std::uint64_t ones = (std::uint64_t{1} << steps) - 1;
-    const unsigned first = static_cast<unsigned>((edge_ + 1) % kWheel);
-    return first == 0 ? ones : ones << first | ones >> (kWheel - first);
-  }
+  static constexpr unsigned kWheel = 64;  // of ring_slots_after()
   [[gnu::noinline]] void bring_near() {
     for (std::size_t i = 0; i < far_.size();) {
       if (far_[i].first - edge_ >= kWheel && far_[i].first > edge_) {

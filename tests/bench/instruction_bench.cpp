@@ -2,6 +2,7 @@
 // `tests/bench/instructions` has the host's instructions counted.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,16 +21,18 @@ namespace {
 using namespace warpline;
 using namespace warpline::bench;
 
-constexpr std::uint64_t kLoadsPerWarp = 100;
-
 struct Case {
   const char* name;
   std::uint64_t bytes;
-  bool warm;  ///< the stream has run before
+  std::uint64_t loads_per_warp;
+  bool warm;       ///< its lines have been read before
+  bool scattered;  ///< what is counted is sectors
 };
 
-constexpr Case kCases[] = {
-    {"l1_hit", 16384, true}, {"l2_hit", 1U << 20U, true}, {"dram", 256U << 20U, false}};
+constexpr Case kCases[] = {{"l1_hit", 16384, 100, true, false},
+                           {"l2_hit", 1U << 20U, 100, true, false},
+                           {"dram", 256U << 20U, 100, false, false},
+                           {"random_sectors", 2U << 20U, 4, true, true}};
 
 constexpr unsigned kTraceBlocks = 40, kTraceWarps = 8, kTraceLoads = 200;
 
@@ -97,8 +100,8 @@ void count_trace(bool packed) {
 
 }  // namespace
 
-/// instruction_bench l1_hit | l2_hit | dram | trace_text | trace_packed: prints how many requests, or loads,
-/// counted_launch() made.
+/// instruction_bench l1_hit | l2_hit | dram | random_sectors | trace_text | trace_packed: prints how many
+/// requests, or loads, counted_launch() made.
 int main(int argc, char** argv) {
   const std::string name = argc == 2 ? argv[1] : "";
   if (name == "trace_text" || name == "trace_packed") {
@@ -115,12 +118,20 @@ int main(int argc, char** argv) {
     options.tags_only = true;
     GpuPlatform platform(config, options);
     platform.map_everything();
-    StreamKernel kernel({c.bytes / kLineBytes, warps, kLoadsPerWarp});
-    if (c.warm) platform.launch(kernel, false);
+    StreamKernel kernel({c.bytes / kLineBytes, warps, c.loads_per_warp, c.scattered});
+    if (c.warm) {
+      const std::uint64_t loads =
+          std::max(c.scattered ? 0 : c.loads_per_warp, c.bytes / kLineBytes / warps + 1);
+      StreamKernel before({c.bytes / kLineBytes, warps, loads, false});
+      platform.launch(before, false);
+    }
     counted_launch([&] { platform.launch(kernel, false); });
-    std::printf("%llu\n", static_cast<unsigned long long>(warps * kLoadsPerWarp));
+    std::printf("%llu\n",
+                static_cast<unsigned long long>(warps * c.loads_per_warp * (c.scattered ? kWarpLanes : 1)));
     return 0;
   }
-  std::fprintf(stderr, "usage: instruction_bench l1_hit | l2_hit | dram | trace_text | trace_packed\n");
+  std::fprintf(
+      stderr,
+      "usage: instruction_bench l1_hit | l2_hit | dram | random_sectors | trace_text | trace_packed\n");
   return 2;
 }

@@ -20,6 +20,10 @@ struct Case {
   double bar_ratio;
 };
 
+/// Sectors per second of loads each of whose lanes reads a sector of its own, anywhere in 2 MiB.
+constexpr std::uint64_t kScatteredBytes = 2U << 20U;
+constexpr double kScatteredAimMillions = 1.6;
+
 /// Seconds of CPU time per request, best of the repetitions.
 struct Figure {
   double model = 1e99, tags = 1e99, cores = 1e99;
@@ -83,6 +87,28 @@ void rates(const GpuConfig& config, const std::string& only) {
   }
 }
 
+/// Sectors per second of a warm L2 where no two lanes of a load share a line, or hardly.
+void scattered(const GpuConfig& config) {
+  RunOptions options;
+  options.tags_only = true;
+  GpuPlatform platform(config, options);
+  platform.map_everything();
+  const std::uint64_t warps = std::uint64_t{config.sms} * kWarpsPerSm, lines = kScatteredBytes / kLineBytes;
+  StreamKernel warm({lines, warps, lines / warps + 1});
+  platform.launch(warm, false);
+  const std::uint64_t loads = loads_for(1'000'000 / kWarpLanes, warps);
+  StreamKernel kernel({lines, warps, loads, true});
+  double best = 1e99;
+  for (unsigned r = 0; r < 5; ++r) {
+    const double start = cpu_seconds();
+    platform.launch(kernel, false);
+    best = std::min(best, cpu_seconds() - start);
+  }
+  std::printf("\nLoads of %u sectors anywhere in %llu MiB: %.2f M sectors/s   (aim %.1f M)\n", kWarpLanes,
+              static_cast<unsigned long long>(kScatteredBytes >> 20U),
+              1e-6 * static_cast<double>(warps * loads * kWarpLanes) / best, kScatteredAimMillions);
+}
+
 /// Time per request must not grow with the length of a run or the size of the machine.
 void growth(const GpuConfig& base) {
   std::printf("\nGrowth of the time per request, L2 hits\n\n");
@@ -108,7 +134,8 @@ void growth(const GpuConfig& base) {
 int run(const std::string& only) {
   Result<GpuConfig> loaded = load_gpu("v100", {});
   if (!loaded.ok()) return 2;
-  if (only != "growth") rates(loaded.value(), only);
+  if (only != "growth" && only != "scattered") rates(loaded.value(), only);
+  if (only.empty() || only == "scattered") scattered(loaded.value());
   if (only.empty() || only == "growth") growth(loaded.value());
   return 0;
 }
@@ -116,7 +143,7 @@ int run(const std::string& only) {
 }  // namespace
 }  // namespace warpline::bench
 
-/// speed_bench ["L1 hit" | "L2 hit" | DRAM | growth]: all, or the one named.
+/// speed_bench ["L1 hit" | "L2 hit" | DRAM | scattered | growth]: all, or the one named.
 int main(int argc, char** argv) {
   return warpline::bench::run(argc > 1 ? argv[1] : "");
 }

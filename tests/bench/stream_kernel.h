@@ -6,16 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "rtl_models/base/random.h"
 #include "rtl_models/sm/instruction_source.h"
 #include "rtl_models/sm/kernel.h"
 
 namespace warpline::bench {
 
-/// A stream of whole-line loads: load i of warp w reads line (i * warps + w) mod lines.
+/// A stream of whole-line loads: load i of warp w reads line (i * warps + w) mod lines. Scattered, each lane
+/// reads a word of its own somewhere in those lines, so that a load asks for kWarpLanes sectors.
 struct Stream {
   std::uint64_t lines = 0;
   std::uint64_t warps = 0;
   std::uint64_t loads_per_warp = 0;
+  bool scattered = false;
   [[nodiscard]] std::uint64_t line(std::uint64_t warp, std::uint64_t i) const {
     return (i * warps + warp) % lines;
   }
@@ -49,9 +52,14 @@ class StreamSource final : public InstructionSource {
     Warp& w = warps_[slot];
     issue.active = ~LaneMask{0};
     issue.access->active = ~LaneMask{0};
-    issue.access->form = AddressForm::strided;
-    issue.access->base = stream_.line(w.number, w.done) * kLineBytes;
-    issue.access->stride = 4;
+    if (stream_.scattered) {
+      issue.access->form = AddressForm::per_lane;
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) issue.access->address[lane] = scatter(w, lane);
+    } else {
+      issue.access->form = AddressForm::strided;
+      issue.access->base = stream_.line(w.number, w.done) * kLineBytes;
+      issue.access->stride = 4;
+    }
     ++w.done;
   }
   void complete(unsigned, const Instruction&, const MemoryAccess&, bool) override {}
@@ -67,6 +75,11 @@ class StreamSource final : public InstructionSource {
     std::uint64_t number = 0, done = 0;
     bool killed = false;
   };
+  /// The address of a sector of the stream, as good as drawn: from what counts loads and lanes, mixed.
+  [[nodiscard]] std::uint64_t scatter(const Warp& w, unsigned lane) const {
+    return splitmix64(w.number << 40U | w.done << 8U | lane) % (stream_.lines * kLineBytes / kSectorBytes) *
+           kSectorBytes;
+  }
   Stream stream_;
   std::vector<Warp> warps_;
   std::array<Instruction, kRegisters> loads_;

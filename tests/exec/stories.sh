@@ -22,6 +22,9 @@ case $story in
     expect 0 run -- "$program"
     [ "$(cat out)" = PASSED ] && [ ! -s err ] || fail "it says more than PASSED"
     expect 0 run --schedule ptx -- "$program"
+    expect 0 run --threads 2 -- "$program"
+    has err "note: --threads 2: the run keeps to one, as a hop takes less than 4 cycles"
+    [ "$(grep -c note: err)" = 1 ] || fail "it says so more than once"
     WARPLINE_SCHEDULE=text expect 0 run -- "$program"
     has err 'WARPLINE_SCHEDULE is "text", which is none of ptx, assembler'
     ;;

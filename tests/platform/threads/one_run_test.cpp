@@ -80,8 +80,9 @@ TEST(OneRun, GoesOnOnOneThreadWhenItIsWatchedFromItsMiddle) {
 }
 
 TEST(OneRun, SaysWhyItKeepsToOneThread) {
-  const auto why = [](const GpuConfig& config, RunOptions options, bool attach = false) {
-    options.threads = 2;
+  const auto why = [](const GpuConfig& config, RunOptions options, bool attach = false,
+                      unsigned threads = 2) {
+    options.threads = threads;
     GpuPlatform platform(config, options);
     if (attach) platform.attach(std::make_unique<Attachment>());
     platform.build();
@@ -101,6 +102,9 @@ TEST(OneRun, SaysWhyItKeepsToOneThread) {
             "devices and the host see packets before they have arrived");
   EXPECT_EQ(why(gpu({"hops.crossbar_l2.request.latency=3"}), {}),
             "a hop takes less than 4 cycles, or its credits are back sooner");
+  const std::string few = why(gpu(), {}, false, kMostThreads);
+  EXPECT_EQ(few.rfind("the hardware falls into ", 0), 0U) << few;
+  EXPECT_NE(few.find(" parts, which is fewer than 2 for each thread"), std::string::npos) << few;
   RunOptions one;
   GpuPlatform platform(gpu(), one);
   EXPECT_EQ(platform.why_one_thread(), "");
