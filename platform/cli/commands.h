@@ -33,6 +33,10 @@ void add_litmus(CLI::App& app, int& status);
 /// `warpline exec`: an unmodified CUDA program, with our libraries in the place of CUDA's. Does not return
 /// where the program could be started: its exit status is the program's.
 void add_exec(CLI::App& app, int& status);
+/// `warpline sweep`, `export` and `diff`: studies of many runs, their results, and what two runs differ in.
+void add_sweep(CLI::App& app, int& status);
+void add_export(CLI::App& app, int& status);
+void add_diff(CLI::App& app, int& status);
 /// `warpline policy`: cache-policy descriptors, as `createpolicy` makes and `.L2::cache_hint` takes them. The
 /// first line printed is the descriptor, then come its fields, one `name: value` a line. kCheckFailed for a
 /// malformed descriptor.

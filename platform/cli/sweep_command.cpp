@@ -1,0 +1,350 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include "platform/cli/command_line.h"
+#include "platform/cli/commands.h"
+#include "platform/cli/console.h"
+#include "platform/cli/progress_bar.h"
+#include "platform/sweep/difference.h"
+#include "platform/sweep/sweep.h"
+#include "rtl_models/base/glob.h"
+#include "rtl_models/base/text.h"
+#include "rtl_models/document/document.h"
+#include "rtl_models/document/files.h"
+
+namespace warpline {
+namespace {
+
+using namespace sweep;
+
+constexpr unsigned kMostJobs = 1024;
+constexpr std::size_t kShownPoints = 10;
+constexpr std::size_t kShownImpossible = 5;
+
+struct SweepOptions {
+  std::string study, results;
+  unsigned jobs = 0;  ///< 0: as many as there are processors
+  bool plan = false, retry = false, quiet = false;
+};
+
+volatile std::sig_atomic_t stop_wanted = 0;
+
+/// Takes the signals that end a process, for as long as it lives: a sweep then ends its runs first.
+class StopSignals {
+ public:
+  StopSignals() {
+    stop_wanted = 0;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { stop_wanted = 1; };
+    for (std::size_t n = 0; n < std::size(kSignals); ++n) sigaction(kSignals[n], &action, &before_[n]);
+  }
+  ~StopSignals() {
+    for (std::size_t n = 0; n < std::size(kSignals); ++n) sigaction(kSignals[n], &before_[n], nullptr);
+  }
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[std::size(kSignals)] = {};
+};
+
+/// A file of results that is nobody's, and goes with this.
+class ScratchFile {
+ public:
+  ScratchFile() {
+    std::error_code unknown;
+    path_ = (std::filesystem::temp_directory_path(unknown) / "warpline_plan_XXXXXX").string();
+    if (unknown || mkdtemp(path_.data()) == nullptr)
+      throw StoreError{"no folder can be made for it (TMPDIR)"};
+  }
+  ~ScratchFile() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  [[nodiscard]] std::string path() const { return path_ + "/results.sqlite"; }
+
+ private:
+  std::string path_;
+};
+
+int run_words(const std::vector<std::string>& words) {
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  return run_command_line(static_cast<int>(argv.size()), argv.data());
+}
+
+std::string settings_text(const Point& p) {
+  std::string out = p.gpu;
+  for (const auto& [key, value] : p.settings) out += " " + key + "=" + value;
+  return out;
+}
+
+std::string duration(double seconds) {
+  if (seconds >= 3600) return fmt::format("{:.1f} h", seconds / 3600);
+  if (seconds >= 90) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} s", seconds);
+}
+
+/// What a study comes to, before anything is run.
+void print_plan(const Study& study, const Plan& plan, std::size_t done) {
+  std::size_t impossible = 0;
+  for (const Point& p : plan.points) impossible += p.impossible.empty() ? 0 : 1;
+  const char* const designs[] = {"grid", "Latin hypercube", "one at a time"};
+  print_message(fmt::format("{:<12} {}: {} of {} varied, {}, {}\n", "study", study.name,
+                            designs[static_cast<int>(study.design)], counted(study.axes.size(), "key"),
+                            counted(study.gpus.size(), "GPU"), counted(study.workloads.size(), "workload")));
+  print_message(fmt::format("{:<12} {}\n", "points", plan.points.size()));
+  if (plan.left_out != 0) print_message(fmt::format("{:<12} {}, by conditions\n", "left out", plan.left_out));
+  if (done != 0) print_message(fmt::format("{:<12} {}, by an earlier sweep\n", "done", done));
+  if (impossible == 0) return;
+  print_message(fmt::format("{:<12} {}, which are written down and not run:\n", "impossible", impossible));
+  std::size_t shown = 0;
+  std::string last;
+  for (const Point& p : plan.points) {
+    if (p.impossible.empty() || settings_text(p) == last) continue;
+    last = settings_text(p);
+    if (++shown > kShownImpossible) break;
+    print_message(fmt::format("  {}: {}\n", last, p.impossible));
+  }
+  if (shown > kShownImpossible) print_message("  and more\n");
+}
+
+void print_estimate(const Study& study, const Plan& plan, const ResultStore& store, unsigned jobs) {
+  std::vector<bool> done(plan.points.size(), false);
+  for (const std::size_t n : store.done(false))
+    if (n < done.size()) done[n] = true;
+  double seconds = 0;
+  std::uint64_t bytes = 0;
+  bool known = true;
+  for (std::size_t w = 0; w < study.workloads.size(); ++w) {
+    const auto cost = store.cost_of(study.workloads[w].name);
+    std::size_t left = 0;
+    for (const Point& p : plan.points)
+      left += p.workload == w && p.impossible.empty() && !done[p.number] ? 1 : 0;
+    if (left == 0) continue;
+    if (!cost) {
+      known = false;
+      continue;
+    }
+    seconds += cost->seconds * static_cast<double>(left);
+    bytes = std::max(bytes, cost->bytes);
+  }
+  if (!known) {
+    print_message(fmt::format("{:<12} none: a workload's first point did not run\n", "estimate"));
+  } else if (seconds > 0) {
+    print_message(fmt::format("{:<12} {} more with {}, {:.0f} MiB of memory at a time, by the runs so far\n",
+                              "estimate", duration(seconds / jobs), counted(jobs, "job"),
+                              static_cast<double>(bytes) * jobs / (1U << 20U)));
+  }
+}
+
+/// The points in the order of the first metric, least first, as far as they fit on a screen.
+void print_best(const ResultStore& store) {
+  std::vector<std::string> metrics = store.metrics();
+  if (metrics.empty()) metrics = {"cycles"};
+  std::vector<std::vector<std::string>> rows = store.table(metrics);
+  std::vector<std::string> head = rows.front();
+  rows.erase(rows.begin());
+  const std::size_t outcome =
+      static_cast<std::size_t>(std::find(head.begin(), head.end(), "outcome") - head.begin());
+  const std::size_t metric = outcome + 2;
+  rows.erase(std::remove_if(rows.begin(), rows.end(), [&](const auto& r) { return r[metric].empty(); }),
+             rows.end());
+  std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+    return std::strtod(a[metric].c_str(), nullptr) < std::strtod(b[metric].c_str(), nullptr);
+  });
+  const std::size_t all = rows.size();
+  if (all == 0) return;
+  rows.resize(std::min(all, kShownPoints));
+  rows.insert(rows.begin(), head);
+  std::vector<std::size_t> widths(head.size(), 0);
+  for (auto& row : rows) {
+    row.erase(row.begin() + static_cast<std::ptrdiff_t>(outcome + 1));  // the reason
+    for (std::size_t n = 0; n < row.size(); ++n) widths[n] = std::max(widths[n], row[n].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t n = 0; n < row.size(); ++n)
+      line += n == 1 || n == 2 || n == outcome ? fmt::format("{:<{}}  ", row[n], widths[n])
+                                               : fmt::format("{:>{}}  ", row[n], widths[n]);
+    out += std::string(line.substr(0, line.find_last_not_of(' ') + 1)) + "\n";
+  }
+  print_result(out);
+  if (all > kShownPoints)
+    print_result(fmt::format("and {} more; `warpline export --csv` has them all\n", all - kShownPoints));
+}
+
+int report(const SweepOptions& o, const ResultStore& store, const Sweep::Outcome& outcome) {
+  std::vector<std::string> ends;
+  bool all_finished = true;
+  for (const auto& [how, count] : store.outcomes()) {
+    ends.push_back(fmt::format("{} {}", count, how));
+    if (how != "finished" && how != "impossible") all_finished = false;
+  }
+  if (!o.quiet) print_best(store);
+  print_message(fmt::format("{}: {}{}\n", o.results, ends.empty() ? "nothing" : joined(ends),
+                            outcome.left == 0 ? ""
+                                              : fmt::format("; {} left, which the same command goes on with",
+                                                            counted(outcome.left, "point"))));
+  if (outcome.stopped) return kInterrupted;
+  return all_finished ? kDone : kCheckFailed;
+}
+
+int work(const SweepOptions& o, const Study& study, const Plan& plan, const std::string& results) {
+  ResultStore store(results, ResultStore::Access::write);
+  store.begin(study, WARPLINE_VERSION);
+  if (const std::vector<std::string> changed = store.changed_files(); !changed.empty())
+    return bad_input(results + ": " + changed.front(), "begin another file of results with --results");
+  if (!o.quiet || o.plan) print_plan(study, plan, store.done(o.retry).size());
+  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
+  Sweep::Options options;
+  options.jobs = o.jobs != 0 ? o.jobs : processors;
+  options.retry = o.retry;
+  options.command = run_words;
+  options.stop_wanted = [] { return stop_wanted != 0; };
+  options.first_ones = true;
+  const StopSignals signals;
+  Sweep::Outcome outcome = Sweep(study, plan, store, options).run();
+  if (!outcome.stopped && (!o.quiet || o.plan)) print_estimate(study, plan, store, options.jobs);
+  if (o.plan) return outcome.stopped ? kInterrupted : kDone;
+  options.first_ones = false;
+  if (!outcome.stopped) {
+    ProgressBar bar(!o.quiet && is_terminal(2), 1, "points");
+    bar.launch(0, study.name);
+    options.on_progress = [&bar](std::size_t done, std::size_t of) {
+      bar.update(static_cast<double>(done) / static_cast<double>(of), done);
+    };
+    // What a try of the first ones gave up is not tried twice.
+    options.retry = false;
+    outcome = Sweep(study, plan, store, options).run();
+  }
+  return report(o, store, outcome);
+}
+
+int run_sweep(const SweepOptions& o) {
+  if (o.plan == !o.results.empty())
+    return bad_input(o.plan ? "--plan runs no study, and has no --results" : "--results FILE is missing",
+                     o.plan ? "" : "--plan tells what the study comes to");
+  const Result<Study> study = read_study(o.study);
+  if (!study.ok()) return bad_input(study.faults());
+  const Result<Plan> plan = plan_of(study.value());
+  if (!plan.ok()) return bad_input(plan.faults());
+  if (plan.value().points.empty())
+    return bad_input(o.study + ": the conditions leave no point", "require and exclude");
+  try {
+    if (!o.plan) return work(o, study.value(), plan.value(), o.results);
+    const ScratchFile scratch;
+    return work(o, study.value(), plan.value(), scratch.path());
+  } catch (const StoreError& e) {
+    return bad_input((o.plan ? "the plan" : o.results) + ": " + e.what);
+  } catch (const std::system_error& e) {
+    return bad_input(std::string("a run could not be begun: ") + e.what(), "fewer --jobs");
+  }
+}
+
+struct ExportOptions {
+  std::string results, csv = "/dev/stdout";
+  std::vector<std::string> metrics;
+};
+
+/// The metrics that were asked for: as they are, or all whose paths match a pattern.
+int run_export(const ExportOptions& o) {
+  try {
+    const ResultStore store(o.results, ResultStore::Access::read);
+    std::vector<std::string> known = ResultStore::figures();
+    for (const std::string& path : store.totals()) known.push_back(path);
+    std::vector<std::string> metrics;
+    for (const std::string& wanted : o.metrics) {
+      const std::size_t before = metrics.size();
+      for (const std::string& name : known)
+        if (glob_matches(wanted, name) && std::find(metrics.begin(), metrics.end(), name) == metrics.end())
+          metrics.push_back(name);
+      if (metrics.size() == before && std::none_of(known.begin(), known.end(), [&](const std::string& name) {
+            return glob_matches(wanted, name);
+          }))
+        return bad_input("--metrics: nothing is called " + wanted, did_you_mean(wanted, known));
+    }
+    if (o.metrics.empty()) metrics = known;
+    const std::string text = store.csv(metrics);
+    if (o.csv == "/dev/stdout" || o.csv == "-") {
+      print_coloured_result(text);
+      return kDone;
+    }
+    const std::string why = write_file_atomically(o.csv, text);
+    return why.empty() ? kDone : bad_input(o.csv + ": " + why);
+  } catch (const StoreError& e) {
+    return bad_input(o.results + ": " + e.what);
+  }
+}
+
+struct DiffOptions {
+  std::string first, second;
+  DifferenceOptions shown;
+};
+
+int run_diff(const DiffOptions& o) {
+  const Result<std::string> text = difference_of(o.first, o.second, o.shown);
+  if (!text.ok()) return bad_input(text.faults());
+  print_result(text.value());
+  return kDone;
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, int& status) {
+  CLI::App& command =
+      *app.add_subcommand("sweep", "Runs a study: many GPUs and workloads, into one file of results");
+  SweepOptions& o = options_of(command, status, run_sweep);
+  command.add_option("STUDY", o.study, "the study (TOML): GPUs, keys with their values, workloads")
+      ->required();
+  command.add_option("--results", o.results,
+                     "SQLite file; where it has rows already, the study goes on behind them");
+  command.add_option("--jobs", o.jobs, "runs at a time; as many as there are processors, unless said")
+      ->check(CLI::Range(1U, kMostJobs));
+  command.add_flag("--plan", o.plan,
+                   "only tells how many points there are, which are impossible, and what it would take");
+  command.add_flag("--retry", o.retry,
+                   "runs those again that were refused, lost, interrupted or took too long");
+  command.add_flag("--quiet", o.quiet, "no plan, no progress bar and no table");
+  command.footer(
+      "Exit status: 0 all finished; 1 some did not; 2 bad input; 130 interrupted.\n"
+      "Example: warpline sweep study.toml --jobs 2 --results study.sqlite");
+}
+
+void add_export(CLI::App& app, int& status) {
+  CLI::App& command = *app.add_subcommand("export", "Writes the results of a study as a table");
+  ExportOptions& o = options_of(command, status, run_export);
+  command.add_option("RESULTS", o.results, "the file that `warpline sweep` wrote")->required();
+  command.add_option("--csv", o.csv, "file for the table, as comma-separated values")->capture_default_str();
+  command
+      .add_option("--metrics", o.metrics,
+                  "figures and counters that it has, or patterns of them; all, unless said")
+      ->delimiter(',');
+  command.footer("Example: warpline export study.sqlite --csv study.csv --metrics cycles,dram.*");
+}
+
+void add_diff(CLI::App& app, int& status) {
+  CLI::App& command =
+      *app.add_subcommand("diff", "Says what two runs differ in, what explains most of it first");
+  DiffOptions& o = options_of(command, status, run_diff);
+  command.add_option("FIRST", o.first, "statistics of a run (--stats)")->required();
+  command.add_option("SECOND", o.second, "those of another")->required();
+  command.add_option("--threshold", o.shown.threshold, "per cent: counters that differ by less are left out")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  command.add_flag("--instances", o.shown.instances, "counters of each block, too");
+  command.footer("Example: warpline diff before.json after.json");
+}
+
+}  // namespace warpline

@@ -1,0 +1,131 @@
+#include "platform/sweep/child_run.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <system_error>
+
+namespace warpline::sweep {
+namespace {
+
+constexpr int kStatistics = 3;       ///< the child's file
+constexpr std::size_t kSaid = 4096;  ///< bytes of what a child said that are kept
+constexpr std::size_t kMostStatistics = 1U << 30U;
+
+int memory_file(const char* name) {
+  const int file = memfd_create(name, MFD_CLOEXEC);
+  if (file < 0) throw std::system_error(errno, std::generic_category(), "memfd_create");
+  return file;
+}
+
+/// The last `most` bytes of a file.
+std::string end_of(int file, std::size_t most) {
+  struct stat s {};
+  if (fstat(file, &s) != 0 || s.st_size <= 0) return {};
+  const auto size = static_cast<std::size_t>(s.st_size);
+  std::string text(std::min(size, most), '\0');
+  const ssize_t got = pread(file, text.data(), text.size(), static_cast<off_t>(size - text.size()));
+  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return text;
+}
+
+/// In the child: its files, its signals, and its work.
+[[noreturn]] void work(const Command& command, const std::vector<std::string>& words, int statistics,
+                       int said, pid_t parent) {
+  // Dies with the parent, even where that was killed before this.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  setpgid(0, 0);
+  const int nothing = open("/dev/null", O_RDONLY);
+  // The statistics may lie where one of these goes: out of the way first.
+  const int kept = fcntl(statistics, F_DUPFD, 10), heard = fcntl(said, F_DUPFD, 10);
+  dup2(nothing, 0);
+  dup2(heard, 1);
+  dup2(heard, 2);
+  dup2(kept, kStatistics);
+  close_range(kStatistics + 1, ~0U, 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  int status = 1;
+  try {
+    status = command(words);
+  } catch (const std::exception& e) {
+    dprintf(2, "error: %s\n", e.what());
+    status = 2;
+  }
+  // What the parent will do at its end is not the child's.
+  fflush(nullptr);
+  _exit(status);
+}
+
+}  // namespace
+
+const char* ChildRun::statistics_path() {
+  return "/proc/self/fd/3";
+}
+
+ChildRun::ChildRun(const Command& command, const std::vector<std::string>& words) {
+  statistics_ = memory_file("statistics");
+  said_ = memory_file("said");
+  fflush(nullptr);
+  const pid_t parent = getpid();
+  child_ = fork();
+  if (child_ == 0) work(command, words, statistics_, said_, parent);
+  // By its number: the header of glibc 2.36 cannot be used from C++.
+  if (child_ > 0) process_file_ = static_cast<int>(syscall(SYS_pidfd_open, child_, 0));
+  if (process_file_ < 0) {
+    const int why = errno;
+    if (child_ > 0) {
+      ::kill(child_, SIGKILL);
+      waitpid(child_, nullptr, 0);
+    }
+    close(statistics_);
+    close(said_);
+    throw std::system_error(why, std::generic_category(), "a process for a run");
+  }
+}
+
+ChildRun::~ChildRun() {
+  if (child_ > 0) {
+    kill();
+    waitpid(child_, nullptr, 0);
+  }
+  for (const int file : {process_file_, statistics_, said_}) close(file);
+}
+
+void ChildRun::kill() const {
+  // Its group first: it may have started others.
+  ::kill(-child_, SIGKILL);
+  ::kill(child_, SIGKILL);
+}
+
+bool ChildRun::ended(End& end) {
+  int status = 0;
+  struct rusage used {};
+  if (child_ <= 0 || wait4(child_, &status, WNOHANG, &used) != child_) return false;
+  child_ = -1;
+  end.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+  end.killed_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  end.wall_s = seconds();
+  const auto time_of = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  end.cpu_s = time_of(used.ru_utime) + time_of(used.ru_stime);
+  end.peak_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
+  end.statistics = end_of(statistics_, kMostStatistics);
+  end.said = end_of(said_, kSaid);
+  return true;
+}
+
+}  // namespace warpline::sweep

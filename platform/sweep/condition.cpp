@@ -1,0 +1,196 @@
+#include "platform/sweep/condition.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "rtl_models/base/text.h"
+
+namespace warpline::sweep {
+
+struct Condition::Node {
+  enum class Type : std::uint8_t { number, text, any, truth };  ///< any: a key, which may be either
+  std::string what;                                             ///< operator, key, or text
+  double number = 0;
+  Type type = Type::number;
+  std::vector<Node> of;
+  bool is_key = false;
+};
+
+namespace {
+
+using Node = Condition::Node;
+using Type = Condition::Node::Type;
+using Lookup = std::function<Operand(const std::string&)>;
+
+constexpr unsigned kDeepest = 100;  ///< parentheses in each other
+
+/// Operators from those that bind loosest to those that bind closest.
+const std::array<std::vector<std::string>, 5> kLevels = {
+    {{"or"}, {"and"}, {"==", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/"}}};
+constexpr std::size_t kComparisons = 2;
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+class Parser {
+ public:
+  Parser(const Document& document, Place place, std::string_view text, const std::vector<std::string>& names,
+         Diagnostics& faults)
+      : document_(document), place_(place), text_(text), names_(names), faults_(faults) {
+    step();
+  }
+
+  Node read() {
+    Node whole = level(0);
+    if (!token_.empty()) fail("nothing is expected here any more");
+    if (whole.type != Type::truth) fail("a comparison is expected: == != < <= > or >=");
+    return whole;
+  }
+
+ private:
+  void fail(const std::string& message, const std::string& hint = {}) {
+    if (failed_) return;
+    failed_ = true;
+    const Place at = document_.inside(place_, text_, token_at_, std::max<std::size_t>(token_.size(), 1));
+    faults_.push_back(document_.fault(at, "condition: " + message, hint));
+  }
+  /// The next token: a number, a key or a word, a text with its quotes, or an operator; empty at the end.
+  void step() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+    token_at_ = at_;
+    if (at_ == text_.size()) {
+      token_ = {};
+      return;
+    }
+    const char c = text_[at_];
+    std::size_t end = at_ + 1;
+    if (is_digit(c) || is_letter(c)) {
+      while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]) || text_[end] == '.'))
+        ++end;
+    } else if (c == '\'') {
+      end = std::min(text_.find('\'', end), text_.size() - 1) + 1;
+    } else if (end < text_.size() && text_[end] == '=' && (c == '<' || c == '>' || c == '=' || c == '!')) {
+      ++end;
+    }
+    token_ = text_.substr(at_, end - at_);
+    at_ = end;
+  }
+  void expect(const Node& n, Type type) {
+    const bool fits = type == Type::truth ? n.type == Type::truth
+                      : type == Type::any ? n.type != Type::truth
+                                          : n.type == Type::number || n.type == Type::any;
+    if (fits) return;
+    fail(type == Type::truth ? "conditions are joined, and this is none"
+         : type == Type::any ? "a condition is compared with nothing"
+                             : "numbers are reckoned with, and this is none");
+  }
+  Node level(std::size_t n) {
+    if (n == kLevels.size()) return primary();
+    Node left = level(n + 1);
+    while (!failed_) {
+      const auto found = std::find(kLevels[n].begin(), kLevels[n].end(), token_);
+      if (found == kLevels[n].end()) break;
+      Node both;
+      both.what = *found;
+      both.type = n <= kComparisons ? Type::truth : Type::number;
+      const Type operands = n < kComparisons ? Type::truth : n == kComparisons ? Type::any : Type::number;
+      expect(left, operands);
+      step();
+      both.of.push_back(std::move(left));
+      both.of.push_back(level(n + 1));
+      expect(both.of.back(), operands);
+      left = std::move(both);
+    }
+    return left;
+  }
+  Node primary() {
+    Node n;
+    if (token_ == "(") {
+      if (++depth_ > kDeepest) fail("parentheses stand in each other at most 100 deep");
+      step();
+      if (!failed_) n = level(0);
+      --depth_;
+      if (token_ != ")") fail("a ) is expected here");
+    } else if (!token_.empty() && is_digit(token_[0])) {
+      const auto number = number_from_text(token_);
+      if (!number) fail("\"" + std::string(token_) + "\" is no number");
+      n.number = number.value_or(0);
+    } else if (!token_.empty() && token_[0] == '\'') {
+      if (token_.size() < 2 || token_.back() != '\'') fail("a text ends with '");
+      if (token_.size() >= 2) n.what = token_.substr(1, token_.size() - 2);
+      n.type = Type::text;
+    } else if (!token_.empty() && is_letter(token_[0])) {
+      n.what = token_;
+      n.type = Type::any;
+      n.is_key = true;
+      if (std::find(names_.begin(), names_.end(), n.what) == names_.end())
+        fail("there is no key \"" + n.what + "\"", did_you_mean(n.what, names_));
+    } else {
+      fail("a number, a key or a text in single quotes is expected here");
+    }
+    if (!failed_) step();
+    return n;
+  }
+  static std::optional<double> number_from_text(std::string_view text) {
+    double value = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && stop == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  }
+
+  const Document& document_;
+  Place place_;
+  std::string_view text_;
+  const std::vector<std::string>& names_;
+  Diagnostics& faults_;
+  std::string_view token_;
+  std::size_t at_ = 0, token_at_ = 0;
+  unsigned depth_ = 0;
+  bool failed_ = false;
+};
+
+Operand value_of(const Node& n, const Lookup& value);
+
+double number_of(const Node& n, const Lookup& value) {
+  const Operand v = value_of(n, value);
+  if (const double* number = std::get_if<double>(&v)) return *number;
+  throw ConditionError{"\"" + std::get<std::string>(v) + "\" is no number"};
+}
+
+/// Conditions are 0 or 1.
+Operand value_of(const Node& n, const Lookup& value) {
+  if (n.is_key) return value(n.what);
+  if (n.type == Type::text) return n.what;
+  if (n.of.empty()) return n.number;
+  const auto truth = [&](const Node& of) { return number_of(of, value) != 0; };
+  if (n.what == "or") return truth(n.of[0]) || truth(n.of[1]) ? 1.0 : 0.0;
+  if (n.what == "and") return truth(n.of[0]) && truth(n.of[1]) ? 1.0 : 0.0;
+  if (n.what == "==" || n.what == "!=") {
+    const Operand a = value_of(n.of[0], value), b = value_of(n.of[1], value);
+    if (a.index() != b.index()) throw ConditionError{"a number is compared with a text"};
+    return (a == b) == (n.what == "==") ? 1.0 : 0.0;
+  }
+  const double a = number_of(n.of[0], value), b = number_of(n.of[1], value);
+  if (n.what == "<") return a < b ? 1.0 : 0.0;
+  if (n.what == ">") return a > b ? 1.0 : 0.0;
+  if (n.what == "<=") return a <= b ? 1.0 : 0.0;
+  if (n.what == ">=") return a >= b ? 1.0 : 0.0;
+  if (n.what == "+") return a + b;
+  if (n.what == "-") return a - b;
+  if (n.what == "*") return a * b;
+  if (b == 0) throw ConditionError{"something is divided by 0"};
+  return a / b;
+}
+
+}  // namespace
+
+Condition::Condition(const Document& document, Place place, std::string_view text,
+                     const std::vector<std::string>& names, Diagnostics& faults)
+    : text_(text), root_(std::make_shared<const Node>(Parser(document, place, text, names, faults).read())) {}
+
+bool Condition::holds(const std::function<Operand(const std::string&)>& value) const {
+  return number_of(*root_, value) != 0;
+}
+
+}  // namespace warpline::sweep

@@ -1,0 +1,447 @@
+#include "platform/sweep/result_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <unordered_map>
+
+#include "rtl_models/base/sha256.h"
+#include "rtl_models/base/text.h"
+#include "rtl_models/document/files.h"
+
+namespace warpline::sweep {
+namespace {
+
+using nlohmann::json;
+
+/// Of the tables; a file of another version is refused.
+constexpr const char* kSchema = "1";
+
+constexpr const char* kTables = R"SQL(
+CREATE TABLE study(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE configurations(id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, keys TEXT NOT NULL);
+CREATE TABLE runs(
+  point INTEGER PRIMARY KEY, workload TEXT NOT NULL, gpu TEXT NOT NULL, settings TEXT NOT NULL,
+  outcome TEXT NOT NULL, reason TEXT NOT NULL, exit_status INTEGER NOT NULL, cycles INTEGER, time_ns REAL,
+  wall_s REAL NOT NULL, cpu_s REAL NOT NULL, peak_bytes INTEGER NOT NULL, finished_at TEXT NOT NULL,
+  warpline TEXT, configuration INTEGER REFERENCES configurations, options TEXT, command TEXT, files TEXT);
+CREATE TABLE counter_names(
+  id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, total INTEGER NOT NULL, unit TEXT NOT NULL,
+  description TEXT NOT NULL);
+CREATE TABLE counters(
+  point INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, counter INTEGER NOT NULL, value INTEGER NOT NULL,
+  PRIMARY KEY(point, counter)) WITHOUT ROWID;
+CREATE TABLE launches(
+  point INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, number INTEGER NOT NULL, kernel TEXT NOT NULL,
+  outcome TEXT NOT NULL, cycles INTEGER NOT NULL, PRIMARY KEY(point, number)) WITHOUT ROWID;
+CREATE VIEW counted AS
+  SELECT point, path, value, unit FROM counters JOIN counter_names ON id = counter WHERE total = 1;
+)SQL";
+
+/// Files of more are not looked at again.
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30U;
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+/// A program's report has its kernels: their sums are those of the run.
+json sums_of(const json& report) {
+  json counters = json::object();
+  std::uint64_t cycles = 0;
+  double time_ns = 0;
+  for (const json& kernel : report.at("kernels")) {
+    cycles += kernel.value("cycles", std::uint64_t{0});
+    time_ns += kernel.value("time_ns", 0.0);
+    for (const auto& [path, value] : kernel.at("counters").items()) {
+      json& sum = counters[path]["value"];
+      sum = (sum.is_null() ? 0 : sum.get<std::uint64_t>()) + value.get<std::uint64_t>();
+    }
+  }
+  return {{"counters", std::move(counters)}, {"cycles", cycles}, {"time_ns", time_ns}};
+}
+
+/// Of what a run writes, what is text: a table has text for it.
+std::string dumped(const json& of, const char* key) {
+  const auto found = of.find(key);
+  return found == of.end() ? std::string{} : found->dump();
+}
+
+}  // namespace
+
+/// What was told names, so that rows need not look for them.
+struct ResultStore::Names {
+  std::unordered_map<std::string, std::int64_t> counters, configurations;
+};
+
+/// A statement of SQL, prepared.
+class ResultStore::Statement {
+ public:
+  Statement(sqlite3* database, const char* sql) : database_(database) {
+    check(sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr));
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  template <class... Values>
+  Statement& with(const Values&... values) {
+    sqlite3_reset(statement_);
+    int n = 0;
+    (bind(++n, values), ...);
+    return *this;
+  }
+  /// Whether there is a row, or one more.
+  bool step() {
+    const int state = sqlite3_step(statement_);
+    if (state == SQLITE_ROW) return true;
+    if (state == SQLITE_DONE) return false;
+    throw StoreError{sqlite3_errmsg(database_)};
+  }
+  [[nodiscard]] std::int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
+  [[nodiscard]] std::string text(int column) const {
+    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return bytes == nullptr ? std::string{} : bytes;
+  }
+  [[nodiscard]] int columns() const { return sqlite3_column_count(statement_); }
+  [[nodiscard]] std::string name(int column) const { return sqlite3_column_name(statement_, column); }
+
+ private:
+  void check(int state) const {
+    if (state != SQLITE_OK) throw StoreError{sqlite3_errmsg(database_)};
+  }
+  void bind(int n, std::int64_t value) { check(sqlite3_bind_int64(statement_, n, value)); }
+  void bind(int n, double value) { check(sqlite3_bind_double(statement_, n, value)); }
+  void bind(int n, std::nullptr_t) { check(sqlite3_bind_null(statement_, n)); }
+  void bind(int n, const std::string& value) {
+    check(sqlite3_bind_text64(statement_, n, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  }
+  template <class T>
+  void bind(int n, const std::optional<T>& value) {
+    value ? bind(n, *value) : bind(n, nullptr);
+  }
+  sqlite3* database_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+ResultStore::Statement ResultStore::prepare(const char* sql) const {
+  return Statement(database_, sql);
+}
+
+void ResultStore::run(const char* sql) const {
+  if (sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+    throw StoreError{sqlite3_errmsg(database_)};
+}
+
+ResultStore::ResultStore(const std::string& path, Access access)
+    : path_(path), names_(std::make_unique<Names>()) {
+  const bool writes = access == Access::write;
+  std::error_code error;
+  if (!writes && !std::filesystem::exists(path, error)) throw StoreError{"there is no such file"};
+  if (std::filesystem::is_directory(path, error)) throw StoreError{"is a folder"};
+  if (writes) {
+    // SQLite lets several write by turns; a study is worked on by one.
+    lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock_ < 0) throw StoreError{std::strerror(errno)};
+    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+      ::close(lock_);
+      lock_ = -1;
+      throw StoreError{"another `warpline sweep` writes it"};
+    }
+  }
+  try {
+    const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    const int state = sqlite3_open_v2(path.c_str(), &database_, flags, nullptr);
+    if (state != SQLITE_OK) throw StoreError{sqlite3_errmsg(database_)};
+    sqlite3_busy_timeout(database_, 10'000);  // somebody who reads
+    if (writes) run("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;");
+    bool has_tables = false;
+    {
+      Statement s = prepare("SELECT count(*) FROM sqlite_master");
+      s.step();
+      has_tables = s.number(0) != 0;
+    }
+    if (!has_tables && writes) {
+      run("BEGIN IMMEDIATE");
+      in_transaction_ = true;
+      run(kTables);
+      prepare("INSERT INTO study VALUES('schema', ?)").with(std::string(kSchema)).step();
+      commit();
+    }
+    if (told("schema").empty()) throw StoreError{"is no file of results of `warpline sweep`"};
+    if (told("schema") != kSchema)
+      throw StoreError{"has tables of version " + told("schema") + ", and this is " + kSchema};
+  } catch (const StoreError& e) {
+    sqlite3_close(database_);
+    if (lock_ >= 0) ::close(lock_);
+    throw StoreError{e.what};
+  }
+}
+
+ResultStore::~ResultStore() {
+  if (in_transaction_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
+  sqlite3_close(database_);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+void ResultStore::begin_transaction() {
+  if (in_transaction_) return;
+  run("BEGIN IMMEDIATE");
+  in_transaction_ = true;
+}
+
+void ResultStore::commit() {
+  if (!in_transaction_) return;
+  run("COMMIT");
+  in_transaction_ = false;
+}
+
+std::string ResultStore::told(const std::string& what) const {
+  Statement tables = prepare("SELECT 1 FROM sqlite_master WHERE name = 'study'");
+  if (!tables.step()) return {};
+  Statement s = prepare("SELECT value FROM study WHERE key = ?");
+  return s.with(what).step() ? s.text(0) : std::string{};
+}
+
+std::vector<std::string> ResultStore::metrics() const {
+  const std::string text = told("metrics");
+  return text.empty() ? std::vector<std::string>{} : json::parse(text).get<std::vector<std::string>>();
+}
+
+void ResultStore::begin(const Study& study, const std::string& version) {
+  const std::string before = told("text");
+  if (!before.empty() && before != study.text)
+    throw StoreError{"has the results of a study of another text (\"" + told("name") + "\")"};
+  if (const std::string by = told("warpline"); !by.empty() && by != version)
+    throw StoreError{"was begun by warpline " + by + ", and this is " + version};
+  begin_transaction();
+  Statement s = prepare("INSERT OR REPLACE INTO study VALUES(?, ?)");
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, std::string>>{{"name", study.name},
+                                                        {"file", study.file},
+                                                        {"text", study.text},
+                                                        {"warpline", version},
+                                                        {"metrics", json(study.metrics).dump()}})
+    s.with(key, value).step();
+  commit();
+}
+
+std::vector<std::size_t> ResultStore::done(bool finished_only) const {
+  Statement s = prepare(
+      "SELECT point FROM runs WHERE ?1 = 0 OR outcome NOT IN ('interrupted', 'refused', 'too long', 'lost') "
+      "ORDER BY point");
+  s.with(std::int64_t{finished_only});
+  std::vector<std::size_t> out;
+  while (s.step()) out.push_back(static_cast<std::size_t>(s.number(0)));
+  return out;
+}
+
+std::int64_t ResultStore::counter_number(const std::string& path, const std::string& unit,
+                                         const std::string& description) {
+  const auto known = names_->counters.find(path);
+  if (known != names_->counters.end()) return known->second;
+  Statement look = prepare("SELECT id FROM counter_names WHERE path = ?");
+  std::int64_t number = 0;
+  if (look.with(path).step()) {
+    number = look.number(0);
+  } else {
+    const bool total = path.find('[') == std::string::npos;
+    prepare("INSERT INTO counter_names(path, total, unit, description) VALUES(?, ?, ?, ?)")
+        .with(path, std::int64_t{total}, unit, description)
+        .step();
+    number = sqlite3_last_insert_rowid(database_);
+  }
+  return names_->counters[path] = number;
+}
+
+std::int64_t ResultStore::configuration_number(const std::string& sha256, const std::string& keys) {
+  const auto known = names_->configurations.find(sha256);
+  if (known != names_->configurations.end()) return known->second;
+  prepare("INSERT OR IGNORE INTO configurations(sha256, keys) VALUES(?, ?)").with(sha256, keys).step();
+  Statement look = prepare("SELECT id FROM configurations WHERE sha256 = ?");
+  look.with(sha256).step();
+  return names_->configurations[sha256] = look.number(0);
+}
+
+void ResultStore::add(const Study& study, const Point& point, const PointResult& result) {
+  begin_transaction();
+  run("SAVEPOINT row");
+  try {
+    add_row(study, point, result);
+  } catch (const json::exception& e) {
+    sqlite3_exec(database_, "ROLLBACK TO row", nullptr, nullptr, nullptr);
+    PointResult none = result;
+    none.outcome = "refused";
+    none.reason = std::string("what it wrote are no statistics: ") + e.what();
+    none.statistics = nullptr;
+    add_row(study, point, none);
+  }
+  run("RELEASE row");
+}
+
+void ResultStore::add_row(const Study& study, const Point& point, const PointResult& result) {
+  static const json kNothing = json::object();
+  json summed;
+  if (result.statistics != nullptr && result.statistics->contains("kernels"))
+    summed = sums_of(*result.statistics);
+  const json& statistics = !summed.is_null()              ? summed
+                           : result.statistics != nullptr ? *result.statistics
+                                                          : kNothing;
+  json settings = json::object();
+  for (const auto& [key, value] : point.settings) settings[key] = value;
+  const auto as_number = [&statistics](const char* key) -> std::optional<std::int64_t> {
+    const auto v = statistics.find(key);
+    return v != statistics.end() && v->is_number() ? std::optional(v->get<std::int64_t>()) : std::nullopt;
+  };
+  const auto time = statistics.find("time_ns");
+  std::optional<double> time_ns;
+  if (time != statistics.end() && time->is_number()) time_ns = time->get<double>();
+  std::optional<std::int64_t> configuration;
+  if (statistics.contains("configuration_sha256"))
+    configuration =
+        configuration_number(statistics.at("configuration_sha256"), dumped(statistics, "configuration"));
+  const auto row = static_cast<std::int64_t>(point.number);
+  prepare("DELETE FROM runs WHERE point = ?").with(row).step();
+  Statement insert = prepare(
+      "INSERT INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, "
+      "?, ?, "
+      "?, ?)");
+  insert
+      .with(row, study.workloads[point.workload].name, point.gpu, settings.dump(), result.outcome,
+            result.reason, std::int64_t{result.exit_status}, as_number("cycles"), time_ns, result.wall_s,
+            result.cpu_s, static_cast<std::int64_t>(result.peak_bytes), told("warpline"), configuration,
+            dumped(statistics, "options"), dumped(statistics, "command"), dumped(statistics, "files"))
+      .step();
+  if (const auto counters = statistics.find("counters"); counters != statistics.end()) {
+    Statement count = prepare("INSERT INTO counters VALUES(?, ?, ?)");
+    for (const auto& [path, of] : counters->items()) {
+      if (!study.instances && path.find('[') != std::string::npos) continue;
+      const auto value = of.at("value").get<std::uint64_t>();
+      // Zeros are not written: of the counters of all blocks, most runs change few.
+      if (value == 0) continue;
+      const std::int64_t number = counter_number(path, of.value("unit", ""), of.value("description", ""));
+      count.with(row, number, static_cast<std::int64_t>(value)).step();
+    }
+  }
+  if (const auto launches = statistics.find("launches"); launches != statistics.end()) {
+    Statement launch = prepare("INSERT INTO launches VALUES(?, ?, ?, ?, ?)");
+    std::int64_t number = 0;
+    for (const json& l : *launches)
+      launch
+          .with(row, number++, l.value("kernel", std::string{}), l.value("outcome", std::string{}),
+                static_cast<std::int64_t>(l.value("cycles", std::uint64_t{0})))
+          .step();
+  }
+}
+
+const std::vector<std::string>& ResultStore::figures() {
+  static const std::vector<std::string> kFigures = {"cycles", "time_ns", "wall_s", "cpu_s", "peak_bytes"};
+  return kFigures;
+}
+
+std::vector<std::string> ResultStore::totals() const {
+  Statement s = prepare("SELECT path FROM counter_names WHERE total = 1 ORDER BY path");
+  std::vector<std::string> out;
+  while (s.step()) out.push_back(s.text(0));
+  return out;
+}
+
+std::vector<std::string> ResultStore::changed_files() const {
+  Statement s = prepare("SELECT DISTINCT files FROM runs WHERE files IS NOT NULL AND files <> ''");
+  std::map<std::string, std::string> hashes;
+  std::vector<std::string> out;
+  while (s.step())
+    for (const json& file : json::parse(s.text(0), nullptr, false)) {
+      if (!file.is_object()) continue;
+      const std::string path = file.value("path", std::string{}), was = file.value("sha256", std::string{});
+      const auto [at, is_new] = hashes.try_emplace(path, was);
+      if (!is_new) {
+        if (at->second != was && at->second != "changed")
+          out.push_back(path + " was changed between two runs");
+        if (at->second != was) at->second = "changed";
+        continue;
+      }
+      std::error_code unknown;
+      if (!std::filesystem::is_regular_file(path, unknown)) continue;  // a pipe cannot be asked again
+      const Result<std::string> now = read_file(path, kMostFileBytes);
+      if (now.ok() && sha256_of(now.value()) != was) out.push_back(path + " has changed since");
+    }
+  return out;
+}
+
+std::optional<ResultStore::Cost> ResultStore::cost_of(const std::string& workload) const {
+  Statement s = prepare(
+      "SELECT avg(wall_s) * 1e6, max(peak_bytes), count(*) FROM runs WHERE workload = ? AND cycles IS NOT "
+      "NULL");
+  if (!s.with(workload).step() || s.number(2) == 0) return std::nullopt;
+  return Cost{1e-6 * static_cast<double>(s.number(0)), static_cast<std::uint64_t>(s.number(1))};
+}
+
+std::vector<std::pair<std::string, std::size_t>> ResultStore::outcomes() const {
+  Statement s =
+      prepare("SELECT outcome, count(*) FROM runs GROUP BY outcome ORDER BY count(*) DESC, outcome");
+  std::vector<std::pair<std::string, std::size_t>> out;
+  while (s.step()) out.emplace_back(s.text(0), static_cast<std::size_t>(s.number(1)));
+  return out;
+}
+
+std::string ResultStore::csv(const std::vector<std::string>& metrics) const {
+  std::string out;
+  for (const std::vector<std::string>& row : table(metrics)) {
+    for (std::size_t n = 0; n < row.size(); ++n) out += (n == 0 ? "" : ",") + quoted(row[n]);
+    out += "\n";
+  }
+  return out;
+}
+
+std::vector<std::vector<std::string>> ResultStore::table(const std::vector<std::string>& metrics) const {
+  std::vector<std::string> keys;
+  {
+    Statement s = prepare("SELECT DISTINCT key FROM runs, json_each(runs.settings) ORDER BY key");
+    while (s.step()) keys.push_back(s.text(0));
+  }
+  std::vector<std::string> head = {"point", "workload", "gpu"};
+  head.insert(head.end(), keys.begin(), keys.end());
+  head.insert(head.end(), {"outcome", "reason"});
+  head.insert(head.end(), metrics.begin(), metrics.end());
+  std::vector<std::vector<std::string>> out = {head};
+  Statement rows = prepare(
+      "SELECT point, workload, gpu, outcome, reason, settings, cycles, time_ns, wall_s, cpu_s, peak_bytes "
+      "FROM runs "
+      "ORDER BY point");
+  constexpr int kFirstFigure = 6;
+  Statement counter = prepare("SELECT value FROM counted WHERE point = ? AND path = ?");
+  while (rows.step()) {
+    const json settings = json::parse(rows.text(5));
+    std::vector<std::string> row = {rows.text(0), rows.text(1), rows.text(2)};
+    for (const std::string& key : keys) row.push_back(settings.value(key, std::string{}));
+    row.insert(row.end(), {rows.text(3), rows.text(4)});
+    for (const std::string& metric : metrics) {
+      const auto figure = std::find(figures().begin(), figures().end(), metric);
+      if (figure != figures().end()) {
+        row.push_back(rows.text(kFirstFigure + static_cast<int>(figure - figures().begin())));
+      } else if (rows.text(kFirstFigure).empty()) {
+        row.emplace_back();  // it did not run, and counted nothing
+      } else {
+        row.push_back(counter.with(rows.number(0), metric).step() ? counter.text(0) : "0");
+      }
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+}  // namespace warpline::sweep

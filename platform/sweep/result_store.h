@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/sweep/points.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace warpline::sweep {
+
+/// Why a file of results cannot be worked with, or took no more.
+struct StoreError {
+  std::string what;
+};
+
+/// How a run of a point ended.
+struct PointResult {
+  std::size_t point = 0;  ///< Point::number
+  std::string outcome;    ///< as in the statistics of a run, or: refused, impossible, too long, lost
+  std::string reason;     ///< unless it finished, a sentence
+  int exit_status = 0;
+  std::shared_ptr<const nlohmann::json> statistics;  ///< the object that the run wrote, or null
+  double wall_s = 0, cpu_s = 0;
+  std::uint64_t peak_bytes = 0;  ///< of memory, at one time
+};
+
+/// The results of a study in a file of SQLite, of which docs/studies.md tells the tables. What was committed
+/// is there whatever happens to the process; a run is there whole, or not at all, and once.
+class ResultStore {
+ public:
+  enum class Access : std::uint8_t {
+    read,  ///< of a file that is there, whoever writes it
+    write  ///< alone; makes the file where there is none
+  };
+  /// Throws StoreError: it is no such file, is of another version of the tables, or somebody writes it.
+  ResultStore(const std::string& path, Access access);
+  ~ResultStore();
+  ResultStore(const ResultStore&) = delete;
+  ResultStore& operator=(const ResultStore&) = delete;
+
+  /// Begins a study, or goes on with one. Throws StoreError where the file has the results of another study.
+  void begin(const Study& study, const std::string& version);
+  /// The numbers of points that have a row; with `finished_only`, those of which the run ended as runs do.
+  [[nodiscard]] std::vector<std::size_t> done(bool finished_only) const;
+  /// Adds the row of a point, in the place of one that is there. It is safe after commit(). Throws StoreError
+  /// where the disk takes no more; the rows of earlier commits are whole then.
+  void add(const Study& study, const Point& point, const PointResult& result);
+  void commit();
+
+  /// Files that rows were made of and that are not what they were, each with why.
+  [[nodiscard]] std::vector<std::string> changed_files() const;
+  /// Mean seconds of the runs of a workload, and the most bytes of memory that one of them took; nothing
+  /// where none has finished.
+  struct Cost {
+    double seconds = 0;
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] std::optional<Cost> cost_of(const std::string& workload) const;
+  /// How many rows ended so, most first.
+  [[nodiscard]] std::vector<std::pair<std::string, std::size_t>> outcomes() const;
+  /// A table for spreadsheets: one row for each point, its settings, how it ended, and each of `metrics`
+  /// (columns of `runs`, or paths of counters). RFC 4180, but for the ends of lines, which are those of Unix.
+  [[nodiscard]] std::string csv(const std::vector<std::string>& metrics) const;
+  /// The same as rows of texts, the first of them the names of the columns.
+  [[nodiscard]] std::vector<std::vector<std::string>> table(const std::vector<std::string>& metrics) const;
+  /// Paths of the totals of all counters that some run has counted.
+  [[nodiscard]] std::vector<std::string> totals() const;
+  /// Names of the figures of a run beside its counters: cycles, time_ns and so on.
+  [[nodiscard]] static const std::vector<std::string>& figures();
+  /// What `begin` was told of the study: "name", "text", "warpline"; empty: there is none.
+  [[nodiscard]] std::string told(const std::string& what) const;
+  /// `metrics` of the study, as they are now in the file.
+  [[nodiscard]] std::vector<std::string> metrics() const;
+
+ private:
+  class Statement;
+  struct Names;
+  [[nodiscard]] Statement prepare(const char* sql) const;
+  void run(const char* sql) const;
+  void begin_transaction();
+  void add_row(const Study& study, const Point& point, const PointResult& result);
+  [[nodiscard]] std::int64_t counter_number(const std::string& path, const std::string& unit,
+                                            const std::string& description);
+  [[nodiscard]] std::int64_t configuration_number(const std::string& sha256, const std::string& keys);
+
+  std::string path_;
+  sqlite3* database_ = nullptr;
+  int lock_ = -1;
+  bool in_transaction_ = false;
+  std::unique_ptr<Names> names_;
+};
+
+}  // namespace warpline::sweep

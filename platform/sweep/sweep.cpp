@@ -1,0 +1,220 @@
+#include "platform/sweep/sweep.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "rtl_models/base/text.h"
+
+namespace warpline::sweep {
+namespace {
+
+constexpr double kCommitEvery = 0.5;  ///< seconds: what a kill loses at most, beside what runs
+constexpr int kLookEvery = 100;       ///< milliseconds
+constexpr unsigned kTries = 2;        ///< of a run whose process is lost
+
+/// The last line that a run has said, without what it begins with.
+std::string last_error(const std::string& said) {
+  std::string error, last;
+  for (const std::string_view line : split(said, '\n')) {
+    if (const std::size_t at = line.find("error: "); at != std::string_view::npos)
+      error = line.substr(at + 7);
+    if (!trimmed(line).empty()) last = trimmed(line);
+  }
+  return error.empty() ? last : error;
+}
+
+}  // namespace
+
+/// A process at work, or a place for one.
+struct Sweep::Slot {
+  const Point* point = nullptr;
+  unsigned tries = 0;
+  bool too_long = false;
+  std::unique_ptr<ChildRun> child;
+};
+
+std::vector<std::string> Sweep::words_of(const Study& study, const Point& point) {
+  const Workload& w = study.workloads[point.workload];
+  std::vector<std::string> words = {"warpline", w.program ? "exec" : "run"};
+  if (!w.program) words.insert(words.end(), w.words.begin(), w.words.end());
+  words.insert(words.end(), {"--gpu", point.gpu});
+  for (const auto& [key, value] : point.settings) words.insert(words.end(), {"--set", key + "=" + value});
+  words.insert(words.end(), w.options.begin(), w.options.end());
+  words.insert(words.end(), {w.program ? "--report" : "--stats", ChildRun::statistics_path()});
+  if (w.program) {
+    words.emplace_back("--");
+    words.insert(words.end(), w.words.begin(), w.words.end());
+  } else {
+    words.emplace_back("--quiet");
+  }
+  return words;
+}
+
+Sweep::Sweep(const Study& study, const Plan& plan, ResultStore& store, const Options& options)
+    : study_(study), plan_(plan), store_(store), options_(options) {
+  std::vector<bool> done(plan.points.size(), false);
+  for (const std::size_t n : store.done(options.retry))
+    if (n < done.size()) {
+      done[n] = true;
+      ++before_;
+    }
+  for (std::size_t n = plan.points.size(); n-- != 0;)
+    if (!done[n]) waiting_.push_back(&plan.points[n]);
+  if (options.first_ones) keep_first_ones();
+  slots_.resize(options.jobs);
+}
+
+Sweep::~Sweep() = default;
+
+/// Of each workload that has no row yet, the first point that can be run.
+void Sweep::keep_first_ones() {
+  std::vector<bool> has(study_.workloads.size(), false);
+  std::vector<const Point*> first;
+  for (auto p = waiting_.rbegin(); p != waiting_.rend(); ++p)
+    if ((*p)->impossible.empty() && !has[(*p)->workload]) {
+      has[(*p)->workload] = true;
+      first.push_back(*p);
+    }
+  waiting_.assign(first.rbegin(), first.rend());
+}
+
+void Sweep::write(const Point& point, PointResult result) {
+  result.point = point.number;
+  if (result.outcome != "finished") ++outcome_.not_finished;
+  store_.add(study_, point, result);
+  ++outcome_.ran;
+  if (options_.on_progress) options_.on_progress(before_ + outcome_.ran, plan_.points.size());
+}
+
+void Sweep::commit_in_time(bool now) {
+  const auto time = std::chrono::steady_clock::now();
+  if (!now && std::chrono::duration<double>(time - committed_).count() < kCommitEvery) return;
+  store_.commit();
+  committed_ = time;
+}
+
+void Sweep::begin(const Point& point, unsigned tries) {
+  const auto free =
+      std::find_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.point == nullptr; });
+  free->child = std::make_unique<ChildRun>(options_.command, words_of(study_, point));
+  free->point = &point;
+  free->tries = tries;
+  free->too_long = false;
+}
+
+/// Takes the end of its run, if it has come, out of the slot.
+void Sweep::look_after(Slot& slot) {
+  if (study_.limit_s && !slot.too_long && slot.child->seconds() > *study_.limit_s) {
+    slot.too_long = true;
+    slot.child->kill();
+  }
+  Ended ended{slot.point, slot.tries, slot.too_long, {}};
+  if (!slot.child->ended(ended.end)) return;
+  slot.point = nullptr;
+  slot.child.reset();
+  ended_.push_back(std::move(ended));
+}
+
+/// Writes the row of a run that has ended, or has it done anew.
+void Sweep::settle(Ended& ended) {
+  ChildRun::End& end = ended.end;
+  const Point& point = *ended.point;
+  const bool too_long = ended.too_long;
+  if (end.killed_by != 0 && !too_long && ended.tries + 1 < kTries) {
+    again_.emplace_back(&point, ended.tries + 1);
+    return;
+  }
+  PointResult result;
+  result.exit_status = end.exit_status;
+  result.wall_s = end.wall_s;
+  result.cpu_s = end.cpu_s;
+  result.peak_bytes = end.peak_bytes;
+  const auto statistics =
+      std::make_shared<const nlohmann::json>(nlohmann::json::parse(end.statistics, nullptr, false));
+  const nlohmann::json& written = *statistics;
+  if (too_long && end.killed_by != 0) {
+    result.outcome = "too long";
+    result.reason = fmt::format("it was not done after {} s", *study_.limit_s);
+  } else if (end.killed_by != 0) {
+    result.outcome = "lost";
+    result.reason = fmt::format("its process was killed by signal {} ({}), {} times", end.killed_by,
+                                strsignal(end.killed_by), kTries);
+  } else if (!written.is_object()) {
+    result.outcome = "refused";
+    result.reason = last_error(end.said);
+    if (result.reason.empty())
+      result.reason = fmt::format("it ended with status {}, and wrote nothing", end.exit_status);
+  } else {
+    result.statistics = statistics;
+    result.outcome = written.value("outcome", end.exit_status == 0 ? "finished" : "failed check");
+    if (result.outcome != "finished") {
+      const auto failures = written.find("failures");
+      const bool says = failures != written.end() && !failures->empty();
+      result.reason = says ? failures->front().get<std::string>() : last_error(end.said);
+    }
+  }
+  write(point, std::move(result));
+}
+
+/// Has every slot at work for which there is some. Returns whether any is.
+bool Sweep::fill_slots() {
+  bool works = false;
+  for (const Slot& s : slots_) {
+    if (s.point == nullptr && !again_.empty()) {
+      const auto [point, tries] = again_.back();
+      again_.pop_back();
+      begin(*point, tries);
+    }
+    while (s.point == nullptr && !waiting_.empty()) {
+      const Point& next = *waiting_.back();
+      waiting_.pop_back();
+      if (next.impossible.empty()) {
+        begin(next, 0);
+      } else {
+        PointResult none;
+        none.outcome = "impossible";
+        none.reason = next.impossible;
+        write(next, std::move(none));
+      }
+    }
+    works = works || s.point != nullptr;
+  }
+  return works;
+}
+
+Sweep::Outcome Sweep::run() {
+  for (;;) {
+    if (options_.stop_wanted && options_.stop_wanted()) {
+      outcome_.stopped = true;
+      break;
+    }
+    // Others run while the rows of those that have ended are written.
+    const bool works = fill_slots();
+    for (Ended& e : ended_) settle(e);
+    ended_.clear();
+    commit_in_time(false);
+    const bool has_room =
+        std::any_of(slots_.begin(), slots_.end(), [](const Slot& one) { return one.point == nullptr; });
+    if (!again_.empty() && has_room) continue;
+    if (!works) break;
+    std::vector<pollfd> files;
+    for (const Slot& s : slots_) files.push_back({s.child == nullptr ? -1 : s.child->file(), POLLIN, 0});
+    poll(files.data(), files.size(), kLookEvery);
+    for (Slot& s : slots_)
+      if (s.point != nullptr) look_after(s);
+  }
+  const auto running =
+      std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.point != nullptr; });
+  outcome_.left = waiting_.size() + again_.size() + static_cast<std::size_t>(running);
+  slots_.clear();
+  commit_in_time(true);
+  return outcome_;
+}
+
+}  // namespace warpline::sweep

@@ -1,0 +1,273 @@
+#include "platform/sweep/sweep.h"
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "rtl_models/base/random.h"
+#include "tests/support/environment.h"
+
+namespace warpline::sweep {
+namespace sweep_test {
+
+/// A study of `points` points that no hardware is needed for, and its results in a folder of their own.
+class Sweeps : public ::testing::Test {
+ protected:
+  Sweeps() {
+    folder_ = (std::filesystem::temp_directory_path() / "warpline_sweep_XXXXXX").string();
+    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
+    results_ = folder_ + "/results.sqlite";
+    study_.name = "a study";
+    study_.text = "its text";
+    study_.workloads.push_back({"w", false, {"w.toml"}, {}});
+  }
+  ~Sweeps() override { std::filesystem::remove_all(folder_); }
+
+  void make_points(std::size_t count) {
+    for (std::size_t n = 0; n < count; ++n) {
+      Point p;
+      p.number = n;
+      p.gpu = "mini";
+      p.settings = {{"l2.slices", std::to_string(n + 1)}};
+      plan_.points.push_back(p);
+    }
+  }
+  /// The number of the point that words are of.
+  static std::size_t point_of(const std::vector<std::string>& words) {
+    for (const std::string& word : words)
+      if (word.rfind("l2.slices=", 0) == 0) return std::stoul(word.substr(10)) - 1;
+    return ~std::size_t{0};
+  }
+  /// What a run of a point writes: a hundred counters, so that rows are not all of a page.
+  static int write_statistics(const std::vector<std::string>& words) {
+    const std::size_t n = point_of(words);
+    std::string text = R"({"outcome": "finished", "cycles": )" + std::to_string(1000 + n) +
+                       R"(, "time_ns": 1.5, "configuration": {"l2.slices": 1}, "configuration_sha256": ")" +
+                       std::to_string(n) + R"(", "counters": {)";
+    for (unsigned c = 0; c < 100; ++c)
+      text += (c == 0 ? "" : ", ") + std::string("\"block.c") + std::to_string(c) + R"(": {"value": )" +
+              std::to_string(n * c) + R"(, "unit": "things", "description": "d"})";
+    std::ofstream(ChildRun::statistics_path()) << text << "}}";
+    return 0;
+  }
+  Sweep::Outcome run(const Command& command, unsigned jobs = 2, bool retry = false) {
+    ResultStore store(results_, ResultStore::Access::write);
+    store.begin(study_, "1.2.3");
+    Sweep::Options options;
+    options.jobs = jobs;
+    options.command = command;
+    options.retry = retry;
+    return Sweep(study_, plan_, store, options).run();
+  }
+  /// Each row of the file: how it ended, and that its counters are all there.
+  std::vector<std::string> outcomes() {
+    const ResultStore store(results_, ResultStore::Access::read);
+    std::vector<std::string> out;
+    std::vector<std::vector<std::string>> rows = store.table({"cycles", "block.c7", "block.c99"});
+    for (std::size_t r = 1; r < rows.size(); ++r) {
+      const std::vector<std::string>& row = rows[r];
+      const std::size_t n = std::stoul(row[0]);
+      EXPECT_EQ(row[3], std::to_string(n + 1));
+      if (row[4] == "finished") {
+        EXPECT_EQ(row[6], std::to_string(1000 + n));
+        EXPECT_EQ(row[7], std::to_string(7 * n));
+        EXPECT_EQ(row[8], std::to_string(99 * n));
+      }
+      out.push_back(row[0] + " " + row[4]);
+    }
+    return out;
+  }
+  std::vector<std::string> all_finished() const {
+    std::vector<std::string> out;
+    for (const Point& p : plan_.points) out.push_back(std::to_string(p.number) + " finished");
+    return out;
+  }
+  bool is_whole() {
+    sqlite3* db = nullptr;
+    EXPECT_EQ(sqlite3_open(results_.c_str(), &db), SQLITE_OK);
+    std::string said;
+    sqlite3_exec(
+        db, "PRAGMA integrity_check",
+        [](void* to, int, char** values, char**) {
+          *static_cast<std::string*>(to) += values[0];
+          return 0;
+        },
+        &said, nullptr);
+    sqlite3_close(db);
+    return said == "ok";
+  }
+
+  Study study_;
+  Plan plan_;
+  std::string folder_, results_;
+};
+
+TEST_F(Sweeps, WriteARowForEachPointAndGoOnBehindThoseThatAreThere) {
+  make_points(20);
+  plan_.points[3].impossible = "no such GPU";
+  const Sweep::Outcome first = run(write_statistics, 3);
+  EXPECT_EQ(first.ran, 20U);
+  EXPECT_EQ(first.left, 0U);
+  std::vector<std::string> expected = all_finished();
+  expected[3] = "3 impossible";
+  EXPECT_EQ(outcomes(), expected);
+  EXPECT_EQ(run([](const auto&) { return 7; }).ran, 0U) << "nothing is run twice";
+  EXPECT_EQ(outcomes(), expected);
+}
+
+TEST_F(Sweeps, WhatEndsOtherwiseIsARowWithItsReasonAndCanBeRunAgain) {
+  make_points(5);
+  study_.limit_s = 0.2;
+  run([](const std::vector<std::string>& words) {
+    const std::size_t n = point_of(words);
+    if (n == 1) raise(SIGKILL);
+    if (n == 2) pause();
+    if (n == 3) {
+      dprintf(2, "error: there is no kernel \"k\"\nhint: none\n");
+      return 2;
+    }
+    return write_statistics(words);
+  });
+  EXPECT_EQ(outcomes(),
+            (std::vector<std::string>{"0 finished", "1 lost", "2 too long", "3 refused", "4 finished"}));
+  {
+    const ResultStore store(results_, ResultStore::Access::read);
+    const auto rows = store.table({});
+    EXPECT_EQ(rows[2][5], "its process was killed by signal 9 (Killed), 2 times");
+    EXPECT_EQ(rows[3][5], "it was not done after 0.2 s");
+    EXPECT_EQ(rows[4][5], "there is no kernel \"k\"");
+    EXPECT_EQ(store.outcomes().front(), (std::pair<std::string, std::size_t>{"finished", 2}));
+  }
+  EXPECT_EQ(run(write_statistics, 2, true).ran, 3U);
+  EXPECT_EQ(outcomes(), all_finished());
+}
+
+TEST_F(Sweeps, ALostProcessIsReplacedByAnother) {
+  make_points(6);
+  run([this](const std::vector<std::string>& words) {
+    const std::string once = folder_ + "/" + std::to_string(point_of(words));
+    if (!std::filesystem::exists(once)) {
+      std::ofstream(once) << "x";
+      raise(SIGSEGV);
+    }
+    return write_statistics(words);
+  });
+  EXPECT_EQ(outcomes(), all_finished());
+}
+
+TEST_F(Sweeps, KilledAtAnyMomentNoResultIsLostOrDoubled) {
+  // WARPLINE_SWEEP_KILLS sets how often.
+  make_points(60);
+  Random random(7);
+  std::size_t rows = 0;
+  const std::uint64_t kills = from_environment("WARPLINE_SWEEP_KILLS", 12);
+  for (std::uint64_t n = 0; n < kills; ++n) {
+    const pid_t child = fork();
+    if (child == 0) {
+      run([](const std::vector<std::string>& words) {
+        usleep(500);
+        return write_statistics(words);
+      });
+      _exit(0);
+    }
+    usleep(static_cast<useconds_t>(random.below(40'000)));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    if (!std::filesystem::exists(results_)) continue;
+    try {
+      const std::size_t now = outcomes().size();
+      EXPECT_GE(now, rows) << "what was written stays";
+      rows = now;
+    } catch (const StoreError&) {
+      EXPECT_EQ(rows, 0U) << "a file without tables has had no rows";
+    }
+  }
+  run(write_statistics);
+  EXPECT_EQ(outcomes(), all_finished());
+  EXPECT_TRUE(is_whole());
+}
+
+TEST_F(Sweeps, AFullDiskLosesNothingThatWasWritten) {
+  make_points(200);
+  const pid_t child = fork();
+  if (child == 0) {
+    // Files may not grow further: what a full disk says, too.
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {150'000, 150'000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      run(write_statistics);
+    } catch (const StoreError&) {
+      _exit(9);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 9);
+  outcomes();
+  EXPECT_TRUE(is_whole());
+  run(write_statistics);
+  EXPECT_EQ(outcomes(), all_finished());
+}
+
+TEST_F(Sweeps, AFileOfResultsIsOfOneStudyAndWrittenByOne) {
+  make_points(1);
+  run(write_statistics);
+  const auto refusal = [this](const auto& with) -> std::string {
+    try {
+      with();
+    } catch (const StoreError& e) {
+      return e.what;
+    }
+    return {};
+  };
+  {
+    const ResultStore writer(results_, ResultStore::Access::write);
+    EXPECT_EQ(refusal([this] { run(write_statistics); }), "another `warpline sweep` writes it");
+  }
+  study_.text = "another";
+  EXPECT_EQ(refusal([this] { run(write_statistics); }),
+            "has the results of a study of another text (\"a study\")");
+  results_ = folder_ + "/text";
+  std::ofstream(results_) << "no database, but a text that is long enough to be looked at by anybody";
+  EXPECT_EQ(refusal([this] { run(write_statistics); }), "file is not a database");
+  EXPECT_EQ(refusal([this] { ResultStore(folder_ + "/none", ResultStore::Access::read); }),
+            "there is no such file");
+}
+
+TEST_F(Sweeps, FilesThatChangeBetweenRunsAreNoticed) {
+  make_points(1);
+  const std::string input = folder_ + "/input";
+  std::ofstream(input) << "one";
+  run([&](const std::vector<std::string>&) {
+    // SHA-256 of "one".
+    std::ofstream(ChildRun::statistics_path())
+        << R"({"outcome": "finished", "cycles": 1, "files": [{"path": ")" << input
+        << R"(", "sha256": "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"}]})";
+    return 0;
+  });
+  const auto changed = [this] { return ResultStore(results_, ResultStore::Access::read).changed_files(); };
+  EXPECT_TRUE(changed().empty());
+  std::ofstream(input) << "two";
+  EXPECT_EQ(changed(), (std::vector<std::string>{input + " has changed since"}));
+}
+
+TEST_F(Sweeps, TablesAreCommaSeparatedValues) {
+  make_points(2);
+  plan_.points[1].impossible = "a, \"b\"";
+  run(write_statistics);
+  EXPECT_EQ(ResultStore(results_, ResultStore::Access::read).csv({"cycles", "block.c7"}),
+            "point,workload,gpu,l2.slices,outcome,reason,cycles,block.c7\n"
+            "0,w,mini,1,finished,,1000,0\n"
+            "1,w,mini,2,impossible,\"a, \"\"b\"\"\",,\n");
+}
+
+}  // namespace sweep_test
+}  // namespace warpline::sweep
