@@ -188,11 +188,13 @@ void print_best(const ResultStore& store) {
 int report(const SweepOptions& o, const ResultStore& store, const Sweep::Outcome& outcome) {
   std::vector<std::string> ends;
   bool all_finished = true;
-  for (const auto& [how, count] : store.outcomes()) {
-    ends.push_back(fmt::format("{} {}", count, how));
-    if (how != "finished" && how != "impossible") all_finished = false;
-  }
   if (!o.quiet) print_best(store);
+  for (const ResultStore::Ending& e : store.endings()) {
+    ends.push_back(fmt::format("{} {}", e.rows, e.outcome));
+    if (e.outcome == "finished") continue;
+    print_message(fmt::format("{}, point {}: {}\n", e.outcome, e.first, e.reason));
+    if (e.outcome != "impossible") all_finished = false;
+  }
   print_message(fmt::format("{}: {}{}\n", o.results, ends.empty() ? "nothing" : joined(ends),
                             outcome.left == 0 ? ""
                                               : fmt::format("; {} left, which the same command goes on with",

@@ -390,11 +390,15 @@ std::optional<ResultStore::Cost> ResultStore::cost_of(const std::string& workloa
   return Cost{1e-6 * static_cast<double>(s.number(0)), static_cast<std::uint64_t>(s.number(1))};
 }
 
-std::vector<std::pair<std::string, std::size_t>> ResultStore::outcomes() const {
-  Statement s =
-      prepare("SELECT outcome, count(*) FROM runs GROUP BY outcome ORDER BY count(*) DESC, outcome");
-  std::vector<std::pair<std::string, std::size_t>> out;
-  while (s.step()) out.emplace_back(s.text(0), static_cast<std::size_t>(s.number(1)));
+std::vector<ResultStore::Ending> ResultStore::endings() const {
+  // Of a group with min(), SQLite takes other columns from the row that has it.
+  Statement s = prepare(
+      "SELECT outcome, count(*), min(point), reason FROM runs GROUP BY outcome ORDER BY count(*) DESC, "
+      "outcome");
+  std::vector<Ending> out;
+  while (s.step())
+    out.push_back(
+        {s.text(0), static_cast<std::size_t>(s.number(1)), static_cast<std::size_t>(s.number(2)), s.text(3)});
   return out;
 }
 

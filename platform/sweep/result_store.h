@@ -63,8 +63,13 @@ class ResultStore {
     std::uint64_t bytes = 0;
   };
   [[nodiscard]] std::optional<Cost> cost_of(const std::string& workload) const;
-  /// How many rows ended so, most first.
-  [[nodiscard]] std::vector<std::pair<std::string, std::size_t>> outcomes() const;
+  /// How many rows ended so, most first, and of the first of them the number of its point and the reason.
+  struct Ending {
+    std::string outcome;
+    std::size_t rows = 0, first = 0;
+    std::string reason;
+  };
+  [[nodiscard]] std::vector<Ending> endings() const;
   /// A table for spreadsheets: one row for each point, its settings, how it ended, and each of `metrics`
   /// (columns of `runs`, or paths of counters). RFC 4180, but for the ends of lines, which are those of Unix.
   [[nodiscard]] std::string csv(const std::vector<std::string>& metrics) const;

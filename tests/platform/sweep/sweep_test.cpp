@@ -142,7 +142,11 @@ TEST_F(Sweeps, WhatEndsOtherwiseIsARowWithItsReasonAndCanBeRunAgain) {
     EXPECT_EQ(rows[2][5], "its process was killed by signal 9 (Killed), 2 times");
     EXPECT_EQ(rows[3][5], "it was not done after 0.2 s");
     EXPECT_EQ(rows[4][5], "there is no kernel \"k\"");
-    EXPECT_EQ(store.outcomes().front(), (std::pair<std::string, std::size_t>{"finished", 2}));
+    const std::vector<ResultStore::Ending> ends = store.endings();
+    ASSERT_EQ(ends.size(), 4U);
+    EXPECT_EQ(ends[0].outcome + " " + std::to_string(ends[0].rows), "finished 2");
+    EXPECT_EQ(ends[2].outcome + " " + std::to_string(ends[2].first) + " " + ends[2].reason,
+              "refused 3 there is no kernel \"k\"");
   }
   EXPECT_EQ(run(write_statistics, 2, true).ran, 3U);
   EXPECT_EQ(outcomes(), all_finished());
