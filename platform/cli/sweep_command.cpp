@@ -43,10 +43,17 @@ class StopSignals {
     stop_wanted = 0;
     struct sigaction action = {};
     action.sa_handler = [](int) { stop_wanted = 1; };
-    for (std::size_t n = 0; n < std::size(kSignals); ++n) sigaction(kSignals[n], &action, &before_[n]);
+    for (std::size_t n = 0; n < std::size(kSignals); ++n) {
+      sigaction(kSignals[n], &action, &before_[n]);
+      // nohup: what is ignored stays so.
+      if (before_[n].sa_handler == SIG_IGN) sigaction(kSignals[n], &before_[n], nullptr);
+    }
+    // Who has this ignored by its parent would not hear how its children end.
+    children_ = std::signal(SIGCHLD, SIG_DFL);
   }
   ~StopSignals() {
     for (std::size_t n = 0; n < std::size(kSignals); ++n) sigaction(kSignals[n], &before_[n], nullptr);
+    std::signal(SIGCHLD, children_);
   }
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
@@ -54,6 +61,7 @@ class StopSignals {
  private:
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
   struct sigaction before_[std::size(kSignals)] = {};
+  void (*children_)(int) = SIG_DFL;
 };
 
 /// A file of results that is nobody's, and goes with this.
@@ -121,7 +129,7 @@ void print_plan(const Study& study, const Plan& plan, std::size_t done) {
 
 void print_estimate(const Study& study, const Plan& plan, const ResultStore& store, unsigned jobs) {
   std::vector<bool> done(plan.points.size(), false);
-  for (const std::size_t n : store.done(false))
+  for (const std::size_t n : store.done())
     if (n < done.size()) done[n] = true;
   double seconds = 0;
   std::uint64_t bytes = 0;
@@ -185,7 +193,8 @@ void print_best(const ResultStore& store) {
     print_result(fmt::format("and {} more; `warpline export --csv` has them all\n", all - kShownPoints));
 }
 
-int report(const SweepOptions& o, const ResultStore& store, const Sweep::Outcome& outcome) {
+int report(const SweepOptions& o, const Plan& plan, const ResultStore& store, bool stopped) {
+  const std::size_t left = plan.points.size() - store.done().size();
   std::vector<std::string> ends;
   bool all_finished = true;
   if (!o.quiet) print_best(store);
@@ -195,31 +204,36 @@ int report(const SweepOptions& o, const ResultStore& store, const Sweep::Outcome
     print_message(fmt::format("{}, point {}: {}\n", e.outcome, e.first, e.reason));
     if (e.outcome != "impossible") all_finished = false;
   }
-  print_message(fmt::format("{}: {}{}\n", o.results, ends.empty() ? "nothing" : joined(ends),
-                            outcome.left == 0 ? ""
-                                              : fmt::format("; {} left, which the same command goes on with",
-                                                            counted(outcome.left, "point"))));
-  if (outcome.stopped) return kInterrupted;
+  print_message(fmt::format(
+      "{}: {}{}\n", o.results, ends.empty() ? "nothing" : joined(ends),
+      left == 0 ? ""
+                : fmt::format("; {} left, which the same command goes on with", counted(left, "point"))));
+  if (stopped) return kInterrupted;
   return all_finished ? kDone : kCheckFailed;
 }
 
 int work(const SweepOptions& o, const Study& study, const Plan& plan, const std::string& results) {
   ResultStore store(results, ResultStore::Access::write);
   store.begin(study, WARPLINE_VERSION);
+  if (o.retry) store.forget_unfinished();
   if (const std::vector<std::string> changed = store.changed_files(); !changed.empty())
     return bad_input(results + ": " + changed.front(), "begin another file of results with --results");
-  if (!o.quiet || o.plan) print_plan(study, plan, store.done(o.retry).size());
+  if (!o.quiet || o.plan) print_plan(study, plan, store.done().size());
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   Sweep::Options options;
   options.jobs = o.jobs != 0 ? o.jobs : processors;
-  options.retry = o.retry;
   options.command = run_words;
   options.stop_wanted = [] { return stop_wanted != 0; };
   options.first_ones = true;
   const StopSignals signals;
   Sweep::Outcome outcome = Sweep(study, plan, store, options).run();
   if (!outcome.stopped && (!o.quiet || o.plan)) print_estimate(study, plan, store, options.jobs);
-  if (o.plan) return outcome.stopped ? kInterrupted : kDone;
+  if (o.plan) {
+    for (const ResultStore::Ending& e : store.endings())
+      if (e.outcome != "finished")
+        print_message(fmt::format("{}, point {}: {}\n", e.outcome, e.first, e.reason));
+    return outcome.stopped ? kInterrupted : kDone;
+  }
   options.first_ones = false;
   if (!outcome.stopped) {
     ProgressBar bar(!o.quiet && is_terminal(2), 1, "points");
@@ -227,17 +241,17 @@ int work(const SweepOptions& o, const Study& study, const Plan& plan, const std:
     options.on_progress = [&bar](std::size_t done, std::size_t of) {
       bar.update(static_cast<double>(done) / static_cast<double>(of), done);
     };
-    // What a try of the first ones gave up is not tried twice.
-    options.retry = false;
     outcome = Sweep(study, plan, store, options).run();
   }
-  return report(o, store, outcome);
+  return report(o, plan, store, outcome.stopped);
 }
 
 int run_sweep(const SweepOptions& o) {
   if (o.plan == !o.results.empty())
     return bad_input(o.plan ? "--plan runs no study, and has no --results" : "--results FILE is missing",
                      o.plan ? "" : "--plan tells what the study comes to");
+  if (o.plan && (o.retry || o.quiet))
+    return bad_input("--plan runs no study, and says what it comes to: no --retry, no --quiet");
   const Result<Study> study = read_study(o.study);
   if (!study.ok()) return bad_input(study.faults());
   const Result<Plan> plan = plan_of(study.value());

@@ -77,7 +77,12 @@ const char* ChildRun::statistics_path() {
 
 ChildRun::ChildRun(const Command& command, const std::vector<std::string>& words) {
   statistics_ = memory_file("statistics");
-  said_ = memory_file("said");
+  try {
+    said_ = memory_file("said");
+  } catch (...) {
+    close(statistics_);
+    throw;
+  }
   fflush(nullptr);
   const pid_t parent = getpid();
   child_ = fork();
@@ -113,7 +118,11 @@ void ChildRun::kill() const {
 bool ChildRun::ended(End& end) {
   int status = 0;
   struct rusage used {};
-  if (child_ <= 0 || wait4(child_, &status, WNOHANG, &used) != child_) return false;
+  if (child_ <= 0) return false;
+  const pid_t got = wait4(child_, &status, WNOHANG, &used);
+  if (got == 0 || (got < 0 && errno != ECHILD)) return false;
+  // Somebody else has heard how it ended: it is lost.
+  if (got < 0) status = SIGKILL;
   child_ = -1;
   end.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
   end.killed_by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

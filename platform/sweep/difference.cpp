@@ -130,10 +130,24 @@ void add_counter(Table& table, const Pair& p) {
              percent(p.before, p.after), p.unit});
 }
 
+Result<std::string> compare(const std::string& first, const std::string& second,
+                            const DifferenceOptions& options);
+
 }  // namespace
 
 Result<std::string> difference_of(const std::string& first, const std::string& second,
                                   const DifferenceOptions& options) {
+  try {
+    return compare(first, second, options);
+  } catch (const json::exception& e) {
+    return Diagnostic::about(first, "these are no statistics of runs: " + std::string(e.what()), second);
+  }
+}
+
+namespace {
+
+Result<std::string> compare(const std::string& first, const std::string& second,
+                            const DifferenceOptions& options) {
   const Result<json> read_a = read_statistics(first), read_b = read_statistics(second);
   if (!read_a.ok() || !read_b.ok()) {
     Diagnostics faults;
@@ -213,4 +227,5 @@ Result<std::string> difference_of(const std::string& first, const std::string& s
   return out;
 }
 
+}  // namespace
 }  // namespace warpline::sweep

@@ -48,6 +48,9 @@ CREATE VIEW counted AS
   SELECT point, path, value, unit FROM counters JOIN counter_names ON id = counter WHERE total = 1;
 )SQL";
 
+/// For so long somebody who writes the file is waited for.
+constexpr unsigned kLockTries = 50, kLockPause = 20'000;  // microseconds
+
 /// Files of more are not looked at again.
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30U;
 
@@ -152,11 +155,17 @@ ResultStore::ResultStore(const std::string& path, Access access)
   std::error_code error;
   if (!writes && !std::filesystem::exists(path, error)) throw StoreError{"there is no such file"};
   if (std::filesystem::is_directory(path, error)) throw StoreError{"is a folder"};
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    throw StoreError{"is no plain file"};
   if (writes) {
     // SQLite lets several write by turns; a study is worked on by one.
     lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock_ < 0) throw StoreError{std::strerror(errno)};
-    if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    // The runs of one that was killed may live on for a moment, and have its files.
+    int locked = -1;
+    for (unsigned n = 0; n < kLockTries && (locked = ::flock(lock_, LOCK_EX | LOCK_NB)) != 0; ++n)
+      ::usleep(kLockPause);
+    if (locked != 0) {
       ::close(lock_);
       lock_ = -1;
       throw StoreError{"another `warpline sweep` writes it"};
@@ -164,16 +173,22 @@ ResultStore::ResultStore(const std::string& path, Access access)
   }
   try {
     const int flags = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    const int state = sqlite3_open_v2(path.c_str(), &database_, flags, nullptr);
+    const std::filesystem::path whole = std::filesystem::absolute(path, error);  // ":memory:" is a file, too
+    const int state = sqlite3_open_v2((error ? path : whole.string()).c_str(), &database_, flags, nullptr);
     if (state != SQLITE_OK) throw StoreError{sqlite3_errmsg(database_)};
     sqlite3_busy_timeout(database_, 10'000);  // somebody who reads
-    if (writes) run("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;");
     bool has_tables = false;
     {
       Statement s = prepare("SELECT count(*) FROM sqlite_master");
       s.step();
       has_tables = s.number(0) != 0;
     }
+    if (has_tables || !writes) {
+      if (told("schema").empty()) throw StoreError{"is no file of results of `warpline sweep`"};
+      if (told("schema") != kSchema)
+        throw StoreError{"has tables of version " + told("schema") + ", and this is " + kSchema};
+    }
+    if (writes) run("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;");
     if (!has_tables && writes) {
       run("BEGIN IMMEDIATE");
       in_transaction_ = true;
@@ -181,9 +196,6 @@ ResultStore::ResultStore(const std::string& path, Access access)
       prepare("INSERT INTO study VALUES('schema', ?)").with(std::string(kSchema)).step();
       commit();
     }
-    if (told("schema").empty()) throw StoreError{"is no file of results of `warpline sweep`"};
-    if (told("schema") != kSchema)
-      throw StoreError{"has tables of version " + told("schema") + ", and this is " + kSchema};
   } catch (const StoreError& e) {
     sqlite3_close(database_);
     if (lock_ >= 0) ::close(lock_);
@@ -218,13 +230,22 @@ std::string ResultStore::told(const std::string& what) const {
 
 std::vector<std::string> ResultStore::metrics() const {
   const std::string text = told("metrics");
-  return text.empty() ? std::vector<std::string>{} : json::parse(text).get<std::vector<std::string>>();
+  const json read = json::parse(text, nullptr, false);
+  std::vector<std::string> out;
+  for (const json& metric : read)
+    if (metric.is_string()) out.push_back(metric.get<std::string>());
+  return out;
 }
 
 void ResultStore::begin(const Study& study, const std::string& version) {
   const std::string before = told("text");
   if (!before.empty() && before != study.text)
     throw StoreError{"has the results of a study of another text (\"" + told("name") + "\")"};
+  json inputs = json::array();
+  for (const Workload& w : study.workloads) inputs.push_back(w.words);
+  const std::string now = json{{"gpus", study.gpus}, {"workloads", inputs}}.dump();
+  if (const std::string earlier = told("inputs"); !earlier.empty() && earlier != now)
+    throw StoreError{"has the results of the same study in another folder: " + told("file")};
   if (const std::string by = told("warpline"); !by.empty() && by != version)
     throw StoreError{"was begun by warpline " + by + ", and this is " + version};
   begin_transaction();
@@ -234,19 +255,23 @@ void ResultStore::begin(const Study& study, const std::string& version) {
                                                         {"file", study.file},
                                                         {"text", study.text},
                                                         {"warpline", version},
-                                                        {"metrics", json(study.metrics).dump()}})
+                                                        {"metrics", json(study.metrics).dump()},
+                                                        {"inputs", now}})
     s.with(key, value).step();
   commit();
 }
 
-std::vector<std::size_t> ResultStore::done(bool finished_only) const {
-  Statement s = prepare(
-      "SELECT point FROM runs WHERE ?1 = 0 OR outcome NOT IN ('interrupted', 'refused', 'too long', 'lost') "
-      "ORDER BY point");
-  s.with(std::int64_t{finished_only});
+std::vector<std::size_t> ResultStore::done() const {
+  Statement s = prepare("SELECT point FROM runs ORDER BY point");
   std::vector<std::size_t> out;
   while (s.step()) out.push_back(static_cast<std::size_t>(s.number(0)));
   return out;
+}
+
+void ResultStore::forget_unfinished() {
+  begin_transaction();
+  run("DELETE FROM runs WHERE outcome IN ('interrupted', 'refused', 'too long', 'lost')");
+  commit();
 }
 
 std::int64_t ResultStore::counter_number(const std::string& path, const std::string& unit,
@@ -283,6 +308,7 @@ void ResultStore::add(const Study& study, const Point& point, const PointResult&
     add_row(study, point, result);
   } catch (const json::exception& e) {
     sqlite3_exec(database_, "ROLLBACK TO row", nullptr, nullptr, nullptr);
+    *names_ = {};  // what was numbered since is not any more
     PointResult none = result;
     none.outcome = "refused";
     none.reason = std::string("what it wrote are no statistics: ") + e.what();
@@ -314,7 +340,10 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
     configuration =
         configuration_number(statistics.at("configuration_sha256"), dumped(statistics, "configuration"));
   const auto row = static_cast<std::int64_t>(point.number);
-  prepare("DELETE FROM runs WHERE point = ?").with(row).step();
+  // Of what others have deleted, too, whose programs need not know what belongs to a run.
+  for (const char* sql : {"DELETE FROM counters WHERE point = ?", "DELETE FROM launches WHERE point = ?",
+                          "DELETE FROM runs WHERE point = ?"})
+    prepare(sql).with(row).step();
   Statement insert = prepare(
       "INSERT INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, "
       "?, ?, "
@@ -331,8 +360,9 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
       if (!study.instances && path.find('[') != std::string::npos) continue;
       const auto value = of.at("value").get<std::uint64_t>();
       // Zeros are not written: of the counters of all blocks, most runs change few.
-      if (value == 0) continue;
+      if (value == 0 && path.find('[') != std::string::npos) continue;
       const std::int64_t number = counter_number(path, of.value("unit", ""), of.value("description", ""));
+      if (value == 0) continue;
       count.with(row, number, static_cast<std::int64_t>(value)).step();
     }
   }
@@ -412,6 +442,14 @@ std::string ResultStore::csv(const std::vector<std::string>& metrics) const {
 }
 
 std::vector<std::vector<std::string>> ResultStore::table(const std::vector<std::string>& metrics) const {
+  try {
+    return read_table(metrics);
+  } catch (const json::exception& e) {
+    throw StoreError{std::string("its rows are not those of `warpline sweep`: ") + e.what()};
+  }
+}
+
+std::vector<std::vector<std::string>> ResultStore::read_table(const std::vector<std::string>& metrics) const {
   std::vector<std::string> keys;
   {
     Statement s = prepare("SELECT DISTINCT key FROM runs, json_each(runs.settings) ORDER BY key");
@@ -427,7 +465,9 @@ std::vector<std::vector<std::string>> ResultStore::table(const std::vector<std::
       "FROM runs "
       "ORDER BY point");
   constexpr int kFirstFigure = 6;
-  Statement counter = prepare("SELECT value FROM counted WHERE point = ? AND path = ?");
+  Statement counter =
+      prepare("SELECT value FROM counters JOIN counter_names ON id = counter WHERE point = ? AND path = ?");
+  Statement known = prepare("SELECT 1 FROM counter_names WHERE path = ?");
   while (rows.step()) {
     const json settings = json::parse(rows.text(5));
     std::vector<std::string> row = {rows.text(0), rows.text(1), rows.text(2)};
@@ -440,7 +480,8 @@ std::vector<std::vector<std::string>> ResultStore::table(const std::vector<std::
       } else if (rows.text(kFirstFigure).empty()) {
         row.emplace_back();  // it did not run, and counted nothing
       } else {
-        row.push_back(counter.with(rows.number(0), metric).step() ? counter.text(0) : "0");
+        const bool counted = counter.with(rows.number(0), metric).step();
+        row.push_back(counted ? counter.text(0) : known.with(metric).step() ? "0" : "");
       }
     }
     out.push_back(std::move(row));

@@ -47,8 +47,10 @@ class ResultStore {
 
   /// Begins a study, or goes on with one. Throws StoreError where the file has the results of another study.
   void begin(const Study& study, const std::string& version);
-  /// The numbers of points that have a row; with `finished_only`, those of which the run ended as runs do.
-  [[nodiscard]] std::vector<std::size_t> done(bool finished_only) const;
+  /// The numbers of points that have a row.
+  [[nodiscard]] std::vector<std::size_t> done() const;
+  /// Takes the rows away of points whose run did not end as runs do: they are to be run again.
+  void forget_unfinished();
   /// Adds the row of a point, in the place of one that is there. It is safe after commit(). Throws StoreError
   /// where the disk takes no more; the rows of earlier commits are whole then.
   void add(const Study& study, const Point& point, const PointResult& result);
@@ -89,6 +91,8 @@ class ResultStore {
   struct Names;
   [[nodiscard]] Statement prepare(const char* sql) const;
   void run(const char* sql) const;
+  [[nodiscard]] std::vector<std::vector<std::string>> read_table(
+      const std::vector<std::string>& metrics) const;
   void begin_transaction();
   void add_row(const Study& study, const Point& point, const PointResult& result);
   [[nodiscard]] std::int64_t counter_number(const std::string& path, const std::string& unit,

@@ -66,7 +66,7 @@ class StudyReader {
     const Member* const m = reader.find(key, need);
     std::vector<const Value*> out;
     if (m == nullptr) return out;
-    if (m->value.kind == Value::Kind::text) return {&m->value};
+    if (m->value.kind == Value::Kind::text && !m->value.text.empty()) return {&m->value};
     if (m->value.kind != Value::Kind::array) {
       reader.fault(m->value.place, fmt::format("{}: must be a string or a list of strings", key));
       return out;

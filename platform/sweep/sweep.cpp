@@ -59,7 +59,7 @@ std::vector<std::string> Sweep::words_of(const Study& study, const Point& point)
 Sweep::Sweep(const Study& study, const Plan& plan, ResultStore& store, const Options& options)
     : study_(study), plan_(plan), store_(store), options_(options) {
   std::vector<bool> done(plan.points.size(), false);
-  for (const std::size_t n : store.done(options.retry))
+  for (const std::size_t n : store.done())
     if (n < done.size()) {
       done[n] = true;
       ++before_;
@@ -72,9 +72,10 @@ Sweep::Sweep(const Study& study, const Plan& plan, ResultStore& store, const Opt
 
 Sweep::~Sweep() = default;
 
-/// Of each workload that has no row yet, the first point that can be run.
+/// Of each workload of which no run is known, the first point that can be run.
 void Sweep::keep_first_ones() {
-  std::vector<bool> has(study_.workloads.size(), false);
+  std::vector<bool> has;
+  for (const Workload& w : study_.workloads) has.push_back(store_.cost_of(w.name).has_value());
   std::vector<const Point*> first;
   for (auto p = waiting_.rbegin(); p != waiting_.rend(); ++p)
     if ((*p)->impossible.empty() && !has[(*p)->workload]) {
@@ -152,11 +153,16 @@ void Sweep::settle(Ended& ended) {
       result.reason = fmt::format("it ended with status {}, and wrote nothing", end.exit_status);
   } else {
     result.statistics = statistics;
-    result.outcome = written.value("outcome", end.exit_status == 0 ? "finished" : "failed check");
+    const auto outcome = written.find("outcome");
+    const bool says_outcome = outcome != written.end() && outcome->is_string();
+    result.outcome = says_outcome           ? outcome->get<std::string>()
+                     : end.exit_status == 0 ? "finished"
+                                            : "failed check";
     if (result.outcome != "finished") {
       const auto failures = written.find("failures");
-      const bool says = failures != written.end() && !failures->empty();
-      result.reason = says ? failures->front().get<std::string>() : last_error(end.said);
+      const bool says_why = failures != written.end() && failures->is_array() && !failures->empty() &&
+                            failures->front().is_string();
+      result.reason = says_why ? failures->front().get<std::string>() : last_error(end.said);
     }
   }
   write(point, std::move(result));
@@ -209,9 +215,7 @@ Sweep::Outcome Sweep::run() {
     for (Slot& s : slots_)
       if (s.point != nullptr) look_after(s);
   }
-  const auto running =
-      std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.point != nullptr; });
-  outcome_.left = waiting_.size() + again_.size() + static_cast<std::size_t>(running);
+  for (Ended& e : ended_) settle(e);
   slots_.clear();
   commit_in_time(true);
   return outcome_;

@@ -18,7 +18,6 @@ class Sweep {
  public:
   struct Options {
     unsigned jobs = 1;        ///< processes at a time
-    bool retry = false;       ///< points whose run did not end as runs do are run again
     bool first_ones = false;  ///< of each workload the first point alone, for an estimate
     Command command;          ///< does what a process is to do
     std::function<void(std::size_t done, std::size_t of)> on_progress;  ///< after each run, and now and then
@@ -28,7 +27,6 @@ class Sweep {
   struct Outcome {
     std::size_t ran = 0;           ///< rows written
     std::size_t not_finished = 0;  ///< of them: not as runs end
-    std::size_t left = 0;          ///< points that have no row still
     bool stopped = false;
   };
 

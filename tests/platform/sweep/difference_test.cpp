@@ -63,8 +63,11 @@ TEST_F(Differences, OfTheSameRunAreNone) {
 
 TEST_F(Differences, OfWhatAreNoStatisticsAreRefused) {
   const std::string a = file("a.json", run_of(1, 1, 1, 1));
-  for (const char* text : {"", "[]", "{}", R"({"counters": {"a": 1}, "configuration": {}, "cycles": 1})",
-                           R"({"counters": {}, "configuration": {}, "cycles": -1})"})
+  for (const char* text :
+       {"", "[]", "{}", R"({"counters": {"a": 1}, "configuration": {}, "cycles": 1})",
+        R"({"counters": {}, "configuration": {}, "cycles": -1})",
+        R"({"counters": {"a": {"value": 2, "unit": 3}}, "configuration": {}, "cycles": 1})",
+        R"({"counters": {}, "configuration": {}, "cycles": 1, "files": [1]})"})
     EXPECT_FALSE(difference_of(a, file("b.json", text), {}).ok()) << text;
   EXPECT_EQ(difference_of(folder_ + "/none", folder_ + "/nothing", {}).faults().size(), 2U);
 }

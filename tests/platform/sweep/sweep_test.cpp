@@ -59,10 +59,10 @@ class Sweeps : public ::testing::Test {
   Sweep::Outcome run(const Command& command, unsigned jobs = 2, bool retry = false) {
     ResultStore store(results_, ResultStore::Access::write);
     store.begin(study_, "1.2.3");
+    if (retry) store.forget_unfinished();
     Sweep::Options options;
     options.jobs = jobs;
     options.command = command;
-    options.retry = retry;
     return Sweep(study_, plan_, store, options).run();
   }
   /// Each row of the file: how it ended, and that its counters are all there.
@@ -113,7 +113,6 @@ TEST_F(Sweeps, WriteARowForEachPointAndGoOnBehindThoseThatAreThere) {
   plan_.points[3].impossible = "no such GPU";
   const Sweep::Outcome first = run(write_statistics, 3);
   EXPECT_EQ(first.ran, 20U);
-  EXPECT_EQ(first.left, 0U);
   std::vector<std::string> expected = all_finished();
   expected[3] = "3 impossible";
   EXPECT_EQ(outcomes(), expected);
@@ -174,15 +173,22 @@ TEST_F(Sweeps, KilledAtAnyMomentNoResultIsLostOrDoubled) {
   for (std::uint64_t n = 0; n < kills; ++n) {
     const pid_t child = fork();
     if (child == 0) {
-      run([](const std::vector<std::string>& words) {
-        usleep(500);
-        return write_statistics(words);
-      });
+      try {
+        run([](const std::vector<std::string>& words) {
+          usleep(500);
+          return write_statistics(words);
+        });
+      } catch (const StoreError& e) {
+        dprintf(2, "%s\n", e.what.c_str());
+        _exit(9);
+      }
       _exit(0);
     }
     usleep(static_cast<useconds_t>(random.below(40'000)));
     kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) == 9);
     if (!std::filesystem::exists(results_)) continue;
     try {
       const std::size_t now = outcomes().size();
@@ -236,6 +242,11 @@ TEST_F(Sweeps, AFileOfResultsIsOfOneStudyAndWrittenByOne) {
     const ResultStore writer(results_, ResultStore::Access::write);
     EXPECT_EQ(refusal([this] { run(write_statistics); }), "another `warpline sweep` writes it");
   }
+  study_.workloads[0].words = {"elsewhere/w.toml"};
+  EXPECT_EQ(refusal([this] {
+              run(write_statistics);
+            }).rfind("has the results of the same study in another folder", 0),
+            0U);
   study_.text = "another";
   EXPECT_EQ(refusal([this] { run(write_statistics); }),
             "has the results of a study of another text (\"a study\")");
@@ -261,6 +272,24 @@ TEST_F(Sweeps, FilesThatChangeBetweenRunsAreNoticed) {
   EXPECT_TRUE(changed().empty());
   std::ofstream(input) << "two";
   EXPECT_EQ(changed(), (std::vector<std::string>{input + " has changed since"}));
+}
+
+TEST_F(Sweeps, RunsOfWhichNobodyHearsTheEndAreLost) {
+  make_points(2);
+  std::signal(SIGCHLD, SIG_IGN);
+  run(write_statistics);
+  std::signal(SIGCHLD, SIG_DFL);
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"0 lost", "1 lost"}));
+}
+
+TEST_F(Sweeps, WhatIsNoCounterHasNoValueAndOneThatCountedNothingHas) {
+  make_points(1);
+  run(write_statistics);
+  const ResultStore store(results_, ResultStore::Access::read);
+  EXPECT_EQ(store.csv({"block.c0", "block.c100"}),
+            "point,workload,gpu,l2.slices,outcome,reason,block.c0,block.c100\n0,w,mini,1,finished,,0,\n");
+  const std::vector<std::string> totals = store.totals();
+  EXPECT_NE(std::find(totals.begin(), totals.end(), "block.c0"), totals.end());
 }
 
 TEST_F(Sweeps, TablesAreCommaSeparatedValues) {
