@@ -157,7 +157,7 @@ TEST_F(Sweeps, ALostProcessIsReplacedByAnother) {
     const std::string once = folder_ + "/" + std::to_string(point_of(words));
     if (!std::filesystem::exists(once)) {
       std::ofstream(once) << "x";
-      raise(SIGSEGV);
+      raise(SIGKILL);
     }
     return write_statistics(words);
   });
