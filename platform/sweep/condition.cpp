@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "rtl_models/base/text.h"
@@ -114,7 +116,7 @@ class Parser {
       --depth_;
       if (token_ != ")") fail("a ) is expected here");
     } else if (!token_.empty() && is_digit(token_[0])) {
-      const auto number = number_from_text(token_);
+      const auto number = real_number(token_);
       if (!number) fail("\"" + std::string(token_) + "\" is no number");
       n.number = number.value_or(0);
     } else if (!token_.empty() && token_[0] == '\'') {
@@ -132,11 +134,6 @@ class Parser {
     }
     if (!failed_) step();
     return n;
-  }
-  static std::optional<double> number_from_text(std::string_view text) {
-    double value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && stop == text.data() + text.size() ? std::optional(value) : std::nullopt;
   }
 
   const Document& document_;
@@ -184,6 +181,13 @@ Operand value_of(const Node& n, const Lookup& value) {
 }
 
 }  // namespace
+
+std::optional<double> real_number(std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
 
 Condition::Condition(const Document& document, Place place, std::string_view text,
                      const std::vector<std::string>& names, Diagnostics& faults)

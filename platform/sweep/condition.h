@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -13,6 +14,9 @@ namespace warpline::sweep {
 
 /// What a condition works with: a number, or a text such as the name of a GPU.
 using Operand = std::variant<double, std::string>;
+
+/// The number that is all of `text`; nothing where it is none.
+[[nodiscard]] std::optional<double> real_number(std::string_view text);
 
 /// A condition on the keys of a GPU, as studies write it: "l2.slices * 2 <= dram.channels and gpu != 'v100'".
 /// Sums, products and parentheses of numbers and keys are compared by == != < <= > >=, and comparisons joined

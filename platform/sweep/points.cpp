@@ -75,9 +75,7 @@ std::vector<Steps> latin(const Study& study) {
 
 /// A value as TOML writes it, for conditions.
 Operand operand_of(const std::string& value) {
-  double number = 0;
-  const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error == std::errc() && stop == value.data() + value.size()) return number;
+  if (const auto number = real_number(value)) return *number;
   if (value.size() >= 2 && value.front() == '"') return value.substr(1, value.size() - 2);
   return value;
 }

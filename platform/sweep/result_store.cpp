@@ -119,8 +119,6 @@ class ResultStore::Statement {
     const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
     return bytes == nullptr ? std::string{} : bytes;
   }
-  [[nodiscard]] int columns() const { return sqlite3_column_count(statement_); }
-  [[nodiscard]] std::string name(int column) const { return sqlite3_column_name(statement_, column); }
 
  private:
   void check(int state) const {
@@ -149,8 +147,7 @@ void ResultStore::run(const char* sql) const {
     throw StoreError{sqlite3_errmsg(database_)};
 }
 
-ResultStore::ResultStore(const std::string& path, Access access)
-    : path_(path), names_(std::make_unique<Names>()) {
+ResultStore::ResultStore(const std::string& path, Access access) : names_(std::make_unique<Names>()) {
   const bool writes = access == Access::write;
   std::error_code error;
   if (!writes && !std::filesystem::exists(path, error)) throw StoreError{"there is no such file"};

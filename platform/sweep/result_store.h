@@ -11,7 +11,6 @@
 #include "platform/sweep/points.h"
 
 struct sqlite3;
-struct sqlite3_stmt;
 
 namespace warpline::sweep {
 
@@ -22,9 +21,8 @@ struct StoreError {
 
 /// How a run of a point ended.
 struct PointResult {
-  std::size_t point = 0;  ///< Point::number
-  std::string outcome;    ///< as in the statistics of a run, or: refused, impossible, too long, lost
-  std::string reason;     ///< unless it finished, a sentence
+  std::string outcome;  ///< as in the statistics of a run, or: refused, impossible, too long, lost
+  std::string reason;   ///< unless it finished, a sentence
   int exit_status = 0;
   std::shared_ptr<const nlohmann::json> statistics;  ///< the object that the run wrote, or null
   double wall_s = 0, cpu_s = 0;
@@ -99,7 +97,6 @@ class ResultStore {
                                             const std::string& description);
   [[nodiscard]] std::int64_t configuration_number(const std::string& sha256, const std::string& keys);
 
-  std::string path_;
   sqlite3* database_ = nullptr;
   int lock_ = -1;
   bool in_transaction_ = false;

@@ -85,9 +85,7 @@ void Sweep::keep_first_ones() {
   waiting_.assign(first.rbegin(), first.rend());
 }
 
-void Sweep::write(const Point& point, PointResult result) {
-  result.point = point.number;
-  if (result.outcome != "finished") ++outcome_.not_finished;
+void Sweep::write(const Point& point, const PointResult& result) {
   store_.add(study_, point, result);
   ++outcome_.ran;
   if (options_.on_progress) options_.on_progress(before_ + outcome_.ran, plan_.points.size());
@@ -165,7 +163,7 @@ void Sweep::settle(Ended& ended) {
       result.reason = says_why ? failures->front().get<std::string>() : last_error(end.said);
     }
   }
-  write(point, std::move(result));
+  write(point, result);
 }
 
 /// Has every slot at work for which there is some. Returns whether any is.
@@ -186,7 +184,7 @@ bool Sweep::fill_slots() {
         PointResult none;
         none.outcome = "impossible";
         none.reason = next.impossible;
-        write(next, std::move(none));
+        write(next, none);
       }
     }
     works = works || s.point != nullptr;

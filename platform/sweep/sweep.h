@@ -25,8 +25,7 @@ class Sweep {
   };
   /// How it went, of this time.
   struct Outcome {
-    std::size_t ran = 0;           ///< rows written
-    std::size_t not_finished = 0;  ///< of them: not as runs end
+    std::size_t ran = 0;  ///< rows written
     bool stopped = false;
   };
 
@@ -51,7 +50,7 @@ class Sweep {
   };
   void keep_first_ones();
   void begin(const Point& point, unsigned tries);
-  void write(const Point& point, PointResult result);
+  void write(const Point& point, const PointResult& result);
   bool fill_slots();
   void look_after(Slot& slot);
   void settle(Ended& ended);

@@ -6,21 +6,19 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/scratch_folder.h"
+
 namespace warpline::sweep {
 namespace difference_test {
 
 class Differences : public ::testing::Test {
  protected:
-  Differences() {
-    folder_ = (std::filesystem::temp_directory_path() / "warpline_diff_XXXXXX").string();
-    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
-  }
-  ~Differences() override { std::filesystem::remove_all(folder_); }
   std::string file(const std::string& name, const std::string& text) {
     std::ofstream(folder_ + "/" + name) << text;
     return folder_ + "/" + name;
   }
-  std::string folder_;
+  ScratchFolder scratch_;
+  std::string folder_ = scratch_.path();
 };
 
 std::string run_of(unsigned cycles, unsigned slices, unsigned waits, unsigned hits) {

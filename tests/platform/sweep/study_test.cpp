@@ -8,6 +8,7 @@
 #include <map>
 
 #include "platform/sweep/points.h"
+#include "tests/support/scratch_folder.h"
 
 namespace warpline::sweep {
 namespace study_test {
@@ -15,12 +16,7 @@ namespace study_test {
 /// A study's text in a folder that has an input to run.
 class Studies : public ::testing::Test {
  protected:
-  Studies() {
-    folder_ = (std::filesystem::temp_directory_path() / "warpline_study_XXXXXX").string();
-    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
-    std::ofstream(folder_ + "/k.toml") << "module = \"k.ptx\"\n";
-  }
-  ~Studies() override { std::filesystem::remove_all(folder_); }
+  Studies() { std::ofstream(folder_ + "/k.toml") << "module = \"k.ptx\"\n"; }
   Result<Study> read(const std::string& text) {
     std::ofstream(folder_ + "/study.toml") << text;
     return read_study(folder_ + "/study.toml");
@@ -52,7 +48,8 @@ class Studies : public ::testing::Test {
     EXPECT_EQ(study.faults().front().line, line) << study.faults().front().text();
     return study.faults().front().message;
   }
-  std::string folder_;
+  ScratchFolder scratch_;
+  std::string folder_ = scratch_.path();
   std::size_t left_out_ = 0;
 };
 

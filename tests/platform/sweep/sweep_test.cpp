@@ -12,6 +12,7 @@
 
 #include "rtl_models/base/random.h"
 #include "tests/support/environment.h"
+#include "tests/support/scratch_folder.h"
 
 namespace warpline::sweep {
 namespace sweep_test {
@@ -20,14 +21,11 @@ namespace sweep_test {
 class Sweeps : public ::testing::Test {
  protected:
   Sweeps() {
-    folder_ = (std::filesystem::temp_directory_path() / "warpline_sweep_XXXXXX").string();
-    EXPECT_NE(mkdtemp(folder_.data()), nullptr);
     results_ = folder_ + "/results.sqlite";
     study_.name = "a study";
     study_.text = "its text";
     study_.workloads.push_back({"w", false, {"w.toml"}, {}});
   }
-  ~Sweeps() override { std::filesystem::remove_all(folder_); }
 
   void make_points(std::size_t count) {
     for (std::size_t n = 0; n < count; ++n) {
@@ -105,7 +103,8 @@ class Sweeps : public ::testing::Test {
 
   Study study_;
   Plan plan_;
-  std::string folder_, results_;
+  ScratchFolder scratch_;
+  std::string folder_ = scratch_.path(), results_;
 };
 
 TEST_F(Sweeps, WriteARowForEachPointAndGoOnBehindThoseThatAreThere) {
