@@ -37,6 +37,8 @@ void add_exec(CLI::App& app, int& status);
 void add_sweep(CLI::App& app, int& status);
 void add_export(CLI::App& app, int& status);
 void add_diff(CLI::App& app, int& status);
+/// `warpline profile`: what `run --profile` found, for people.
+void add_profile(CLI::App& app, int& status);
 /// `warpline policy`: cache-policy descriptors, as `createpolicy` makes and `.L2::cache_hint` takes them. The
 /// first line printed is the descriptor, then come its fields, one `name: value` a line. kCheckFailed for a
 /// malformed descriptor.

@@ -92,6 +92,9 @@ int check_request(RunRequest& request) {
   if (request.check_consistency && !request.restore.empty())
     return bad_input(
         "--check-consistency judges what a run has recorded; one that is restored lacks its beginning");
+  if (!request.profile.empty() && request.transport == "functional")
+    return bad_input("--profile tells what warps wait for; --transport functional has no time",
+                     "--transport fast, at or lt");
   if (const int status = check_observation(request); status != kDone) return status;
   return request.max_cycles == 0 ? bad_input("--max-cycles must be at least 1") : kDone;
 }

@@ -23,6 +23,8 @@
 #include "platform/launch/loaded_file.h"
 #include "platform/launch/target_check.h"
 #include "platform/machine/pcie_system.h"
+#include "platform/profile/profile_file.h"
+#include "platform/profile/profiler.h"
 #include "platform/systemc/systemc_backend.h"
 #include "rtl_models/base/sha256.h"
 #include "rtl_models/base/text.h"
@@ -136,6 +138,7 @@ class Run {
       observation_ = &platform.attach(make_watcher(platform, request_.observation));
       faults = observation_->start();
     }
+    if (!request_.profile.empty()) profiler_ = &platform.attach(std::make_unique<Profiler>(platform));
     if (faults.empty() && request_.warm) {
       faults = restore(platform, nullptr);
       begun_ = platform.now();
@@ -302,6 +305,7 @@ class Run {
     if (!request_.access_log.empty())
       write("--access-log", request_.access_log,
             host->access_log(std::filesystem::path(request_.access_log).extension() == ".json"));
+    if (profiler_ != nullptr) write("--profile", request_.profile, profile());
     if (observation_ != nullptr)
       for (const std::string& failure : observation_->finish()) fail_to_write(failure);
     if (!unsaved_.empty() && end.outcome == RunOutcome::quiescent) fail_to_write(unsaved_);
@@ -314,6 +318,11 @@ class Run {
     // Last, so that they say what became of the other files.
     if (!request_.stats.empty()) write("--stats", request_.stats, to_json(statistics_));
     return unwritten_ ? kBadInput : status;
+  }
+
+  std::string profile() {
+    const std::vector<KernelProfile> kernels = profiler_->kernels();
+    return profile_text(kernels, inputs_->config.name, request_.transport);
   }
 
   /// Says what is not as it should be, here and in the statistics.
@@ -370,7 +379,11 @@ class Run {
       statistics_.verdict = end.outcome == RunOutcome::deadlock ? RunVerdict::deadlocked : RunVerdict::limit;
       return kStuck;
     }
-    const std::vector<std::string> unreconciled = platform.unreconciled();
+    std::vector<std::string> unreconciled = platform.unreconciled();
+    if (profiler_ != nullptr)
+      for (const KernelProfile& kernel : profiler_->kernels())
+        for (std::string& sentence : warpline::unreconciled(kernel))
+          unreconciled.push_back("profile: " + std::move(sentence));
     for (const std::string& sentence : unreconciled) fail("counters do not reconcile: " + sentence);
     for (const std::string& sentence : consistency.unjudged) fail(sentence);
     if (end.checks_stopped || consistency.stopped) {
@@ -391,6 +404,7 @@ class Run {
   RunStatistics statistics_;
   ConsistencyReport consistency_;
   Watcher* observation_ = nullptr;  ///< null: nothing is watched
+  Profiler* profiler_ = nullptr;    ///< null: nothing is profiled
   std::string unsaved_;             ///< why there is no checkpoint; empty: there is, or none was asked for
   bool printed_ = false;            ///< kernels have printed something
   bool printed_line_ = true;        ///< whose last line has an end
@@ -452,6 +466,9 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
           "user's cache folder), which is read the next time; or off")
       ->capture_default_str();
   command.add_option("--stats", r.stats, "writes every counter to this JSON file");
+  command.add_option("--profile", r.profile,
+                     "writes what warps did and waited for, line by line, to this JSON file (`warpline "
+                     "profile show`)");
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "
                      "ends in .json");

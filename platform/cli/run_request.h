@@ -26,6 +26,7 @@ struct RunRequest {
   bool strict_target = false;         ///< modules for later GPUs are refused, not only remarked
   std::string stats;                  ///< JSON file, or empty
   std::string access_log;             ///< what arrived at devices: text, or JSON if it ends so; or empty
+  std::string profile;                ///< what warps did, per instruction: JSON; or empty
   WatchOptions observation;           ///< --wave, --timeline, --probe; check_request() reads the window
   std::optional<std::string> window;  ///< --window, as written
   bool check_consistency = false;

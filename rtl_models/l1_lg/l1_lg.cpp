@@ -163,6 +163,7 @@ void L1Lg::handle_response(Request& r) {
       return;
     }
     if (r.command == Command::atomic) writes_.acknowledged(r.epoch, half_drained_);
+    r.came_from(AnsweredBy::l2);
     answers_of(r).push(&r);
   } else if (r.command == Command::read && r.sectors == 0) {
     pool().release(&r);  // a prefetch: nothing comes of it here

@@ -337,6 +337,7 @@ void L2Core::fill(const Request& fetched, RequestList& served, RequestList& agai
     while (!entry.waiters.empty()) {
       Request* w = entry.waiters.pop();
       if (failed && (w->missing & fetched.sectors) != 0) w->status = fetched.status;
+      w->came_from(AnsweredBy::dram);
       w->missing = static_cast<SectorMask>(w->missing & ~fetched.sectors);
       (w->missing == 0 ? served : still).push(w);
     }
@@ -501,9 +502,13 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
     copy_masked(first->data.data(), fetched.data.data(),
                 ByteMask::of_sectors(fetched.sectors) & ~first->bytes);
   first->missing = 0;
+  first->came_from(AnsweredBy::link);
   if (first->command == Command::read) first->status = fetched.status;  // a prefetch never fails
   served.push(first);
-  while (!entry.waiters.empty()) again.push(entry.waiters.pop());
+  while (!entry.waiters.empty()) {
+    entry.waiters.front()->came_from(AnsweredBy::link);
+    again.push(entry.waiters.pop());
+  }
   if (entry.stale || fetched.status != Status::ok) {
     ++counters_.dead_fills;
     return;

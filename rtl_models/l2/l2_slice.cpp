@@ -127,6 +127,7 @@ void L2Slice::handle_response(Request& r) {
     // was sent in between has passed it.
     const bool atomic = r.command == Command::atomic || r.command == Command::reduce;
     if (atomic && posted_atomics_ && aperture_of(r.line) != Aperture::vidmem) note_posted(r);
+    r.came_from(AnsweredBy::link);
     served_.push(&r);
     return;
   }

@@ -32,6 +32,15 @@ enum class LineControl : std::uint8_t {
   reset,           ///< CCTL RS: the line is dropped, dirty or not (R1)
 };
 
+/// How far down a request had to go for what it was answered with, nearest first.
+enum class AnsweredBy : std::uint8_t {
+  first_level,  ///< what the SM asked: L1, a read-only cache, another SM
+  l2,
+  dram,
+  link,  ///< system memory, a peer, a register
+};
+inline constexpr std::size_t kAnsweredBy = 4;
+
 /// Parts of a maintenance request; several may be set, and take effect in this order.
 namespace maintenance {
 inline constexpr std::uint8_t kDrain =

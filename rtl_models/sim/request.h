@@ -95,7 +95,8 @@ struct WARPLINE_PUBLIC RequestHead {
   bool captured : 1;          ///< owned by the cache that holds it: `bytes` of the data are newer than a fill
   Status status : 1;
   std::uint8_t maintenance = 0;
-  LineControl control = LineControl::none;  ///< of a control request; meaningless otherwise
+  LineControl control : 5;     ///< of a control request; meaningless otherwise
+  AnsweredBy answered_by : 3;  ///< of an answer: what it came from
   std::uint8_t gpu : 4;                     ///< the requester's, with `sm` and `warp`
   Reader reader : 2;                        ///< of a read: what it is for
   bool far : 1;  ///< owned by the L2 slice that holds it: its answer goes to another partition
@@ -115,6 +116,8 @@ struct WARPLINE_PUBLIC RequestHead {
         settled(false),
         captured(false),
         status(Status::ok),
+        control(LineControl::none),
+        answered_by(AnsweredBy::first_level),
         gpu(0),
         reader(Reader::load),
         far(false) {}
@@ -122,6 +125,10 @@ struct WARPLINE_PUBLIC RequestHead {
     id = id_of_sm(who, n);
     gpu = static_cast<std::uint8_t>(who.gpu) & 15U;
     sm = static_cast<std::uint16_t>(who.sm);
+  }
+  /// What it is answered with came from `level`, or from further down.
+  void came_from(AnsweredBy level) {
+    if (answered_by < level) answered_by = level;
   }
   /// A strong access that L1 must neither serve nor keep (docs/ordering.md, R1).
   [[nodiscard]] bool beyond_cta() const { return scope > Scope::cta; }

@@ -6,6 +6,7 @@
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/sm/sm_mutations.h"
+#include "rtl_models/sm/sm_profile.h"
 
 namespace warpline {
 namespace {
@@ -279,6 +280,7 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   } else {
     count_line(head_.line, cache, r->reader);
   }
+  if (profile_ != nullptr && !e.tokens) profile_->sent(*e.instruction, sector_count(head_.line.sectors));
   port.send(now, {r});
   return true;
 }
@@ -466,6 +468,7 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
   }
   ++counters_.shared_accesses;
   counters_.shared_passes += passes.all();
+  if (profile_ != nullptr && !e.tokens) profile_->shared(*e.instruction, passes);
   head_.wants_shared = false;
   const unsigned cycles =
       passes.parts * parameters_.shared_part_cycles + passes.conflicts * parameters_.shared_pass_cycles;
@@ -967,6 +970,10 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
     events.push_back(
         {instruction ? LsuEvent::Kind::completed : LsuEvent::Kind::maintained, e.slot, index, now});
   } else {
+    if (profile_ != nullptr && !e.tokens) {
+      e.answered_by = std::max(e.answered_by, r.answered_by);
+      profile_->answered(*e.instruction, r);
+    }
     exact_reads_ -= e.resolved.exact() && r.command == Command::read;
     if (r.status != Status::ok && !e.killed) {
       report_fault(now, bus_error(e, r, exact_lane_), index, events);

@@ -27,6 +27,8 @@
 
 namespace warpline {
 
+class SmProfile;
+
 /// One of several ports of an SM to its L1 but the first.
 struct L1Port {
   L1Port(Component& sm, unsigned number)
@@ -88,6 +90,8 @@ class LoadStoreUnit {
         entries_(parameters),
         arrivals_(parameters.warp_slots) {}
 
+  /// Is told of what accesses do; null: nobody is.
+  void profile_by(SmProfile* profile) { profile_ = profile; }
   /// Is told of what happens to shared memory; null: nobody is.
   void observe(SharedObserver* observer) { observer_ = observer; }
   [[nodiscard]] SharedObserver* observer() const { return observer_; }
@@ -340,6 +344,7 @@ class LoadStoreUnit {
   CopyArrivals arrivals_;
   BulkSink* bulk_ = nullptr;
   SharedObserver* observer_ = nullptr;
+  SmProfile* profile_ = nullptr;
   Head head_;
   bool with_data_ = true;
   VidmemAccess* vidmem_ = nullptr;       ///< null: the run is not functional

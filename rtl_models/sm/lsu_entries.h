@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/sim/command.h"
 #include "rtl_models/sm/address_resolution.h"
 #include "rtl_models/sm/answer_scatter.h"
 #include "rtl_models/sm/cache_maintenance.h"
@@ -26,6 +27,7 @@ struct alignas(64) LsuEntry {
   bool tokens = false;                       ///< the SM's own access to a call-return stack
   bool tracked = false;                      ///< a copy for which mbarriers may wait
   bool killed = false;                       ///< its warp has faulted: results go nowhere
+  AnsweredBy answered_by = AnsweredBy::first_level;  ///< its furthest answer; kept for a profile only
   CacheMaintenance maintenance;              ///< what it asks of a whole cache, an instruction's or the SM's
   std::uint32_t copy_group = 0;              ///< the group of an asynchronous copy in its warp's CopyGroups
   LaneMask bulk_left = 0;                    ///< lanes whose bulk copies are still to be handed over
@@ -65,6 +67,7 @@ class LsuEntries {
     e.instruction = nullptr;
     e.lines_pending = 0;
     e.sent = e.tokens = e.tracked = e.killed = false;
+    e.answered_by = AnsweredBy::first_level;
     e.maintenance = {};
     e.bulk_left = 0;
     e.ready = 0;

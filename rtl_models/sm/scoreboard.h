@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "rtl_models/base/types.h"
@@ -30,6 +31,15 @@ class Scoreboard {
     const std::uint16_t* const number = i.registers.data(n);
     for (unsigned k = 0; k < n; ++k) at = std::max(at, r[number[k]]);
     return at;
+  }
+  /// The first register of `i` that is there at `at`, and not before; nothing: there is none.
+  [[nodiscard]] std::optional<std::uint16_t> last_of(unsigned slot, const Instruction& i, Cycle at) const {
+    const Cycle* r = &ready_[std::size_t{slot} * registers_];
+    const unsigned n = static_cast<unsigned>(i.source_count) + i.destination_count;
+    const std::uint16_t* const number = i.registers.data(n);
+    for (unsigned k = 0; k < n; ++k)
+      if (r[number[k]] == at) return number[k];
+    return std::nullopt;
   }
   /// The destinations of `i` can be read from `at` on.
   void set(unsigned slot, const Instruction& i, Cycle at) {

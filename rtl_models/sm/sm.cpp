@@ -85,6 +85,7 @@ void Sm::queue(const KernelInfo& info, std::unique_ptr<InstructionSource> source
 void Sm::begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
                       unsigned resident) {
   watch_ = nullptr;
+  if (profile_ != nullptr) profile_->begin_kernel(info, *source);
   core_.start(info, std::move(source), map, resident);
   lsu_.start(map);
   bulk_.start(map);
@@ -141,7 +142,9 @@ void Sm::evaluate(unsigned slot) {
   if (!core_.warp(slot).active) return;
   const std::uint64_t edge = earliest_issue(slot);
   scheduler_.schedule(slot, edge);
+  if (profile_ != nullptr) charge(slot, edge);
   if (edge != kNever || !core_.may_end(slot)) return;
+  if (profile_ != nullptr) profile_->end_warp(slot, edge_);
   const bool triggered = core_.ctas()[core_.warp(slot).cta].triggered;
   if (core_.end_warp(slot)) dones_.add({CtaDone::Kind::ended, triggered, 0});
 }
@@ -264,6 +267,7 @@ void Sm::start_cta(Dim3 id, const ClusterPlace* cluster) {
     ordering_.forget(slot);
     pace_[slot] = {edge_ + parameters_.cta_launch_latency, fetch_.no_line(), 0};
     fetch_.forget(slot);
+    if (profile_ != nullptr) profile_->begin_warp(slot, edge_);
   }
   for (const unsigned slot : cta.slots) evaluate(slot);
   if (ending_) end_warps();
@@ -385,6 +389,18 @@ void Sm::issue_many(Cycle now, unsigned slot) {
   not_before(slot, edge_ + count);
 }
 
+void Sm::issue_profiled(Cycle now, unsigned slot) {
+  const Instruction& i = *core_.warp(slot).next;
+  const std::uint64_t instructions = counters_.instructions, threads = counters_.thread_instructions;
+  profile_->take_turn(slot, edge_);
+  issue(now, slot);
+  if (counters_.instructions != instructions) {
+    profile_->issued(slot, i, counters_.thread_instructions - threads);
+  } else {
+    profile_->put_off(i);
+  }
+}
+
 /// An instruction goes to its pipe, if it has one, which is free.
 void Sm::issue_alu(Cycle now, unsigned slot, const Instruction& i) {
   issue_.clock = edge_;
@@ -421,8 +437,10 @@ std::uint64_t Sm::take_tensor_pipe(unsigned slot, const Instruction& i, std::uin
   counters_.matrix_multiply_adds += i.products;
   const std::uint64_t free = tensor_.free_from(slot);
   for (unsigned s = slot % parameters_.partitions; s < parameters_.warp_slots; s += parameters_.partitions)
-    if (scheduler_.is_scheduled(s) && core_.warp(s).next->kind == InstructionKind::matrix)
+    if (scheduler_.is_scheduled(s) && core_.warp(s).next->kind == InstructionKind::matrix) {
       scheduler_.delay(s, free);
+      if (profile_ != nullptr) profile_->stall(s, edge_, StallReason::tensor_pipe, *core_.warp(s).next);
+    }
   return free;
 }
 
@@ -579,6 +597,78 @@ void Sm::advance_flush(Cycle now, unsigned slot) {
   }
 }
 
+// Profiles.
+
+/// The warp can issue from `edge` on, by itself; until then it waits for what is charged here.
+void Sm::charge(unsigned slot, std::uint64_t edge) {
+  const ResidentWarp& w = core_.warp(slot);
+  if (w.next == nullptr) return;  // it has not run yet, and its launch is charged
+  const Instruction& i = *w.next;
+  const WarpState state = core_.source().state(slot);
+  if (w.hold != Hold::none || state != WarpState::runnable) return charge_held(slot);
+  if (fetch_.waits(slot)) return profile_->stall(slot, edge_, StallReason::no_instruction, i);
+  if (!core_.may_issue(slot, i)) return charge_unready(slot, i);
+  const Cycle registers = scoreboard_.ready(slot, i);
+  const Cycle counters = i.required != 0 ? dependences_[slot].free(i.required) : 0;
+  const Cycle results = std::max(registers, counters);
+  if (results == kNever || domain().edge_at_or_after(results) > pace_[slot].edge)
+    return charge_result(slot, i, registers >= counters ? registers : kNever);
+  if (edge <= pace_[slot].edge) return profile_->hold_back(slot, edge_, i);
+  const StallReason reason = i.kind == InstructionKind::matrix          ? StallReason::tensor_pipe
+                             : i.kind == InstructionKind::wait_products ? StallReason::copies
+                                                                        : StallReason::shared;
+  profile_->stall(slot, edge_, reason, i);
+}
+
+/// It stands at a barrier or for the sake of order, or has exited.
+void Sm::charge_held(unsigned slot) {
+  const ResidentWarp& w = core_.warp(slot);
+  StallReason reason = StallReason::ordering;
+  if (w.hold == Hold::refill || w.hold == Hold::flush) {
+    reason = StallReason::call_stack;
+  } else if (w.hold == Hold::none) {
+    reason = core_.source().state(slot) == WarpState::exited ? StallReason::exit : StallReason::barrier;
+  }
+  profile_->stall(slot, edge_, reason, *w.next);
+}
+
+/// What it has in flight, or others, keep its next instruction from issuing.
+void Sm::charge_unready(unsigned slot, const Instruction& i) {
+  StallReason reason = StallReason::copies;
+  switch (i.kind) {
+    case InstructionKind::memory:
+    case InstructionKind::fence:
+    case InstructionKind::barrier:
+      reason = i.waits_for_grid && !core_.released() ? StallReason::grid : StallReason::ordering;
+      break;
+    case InstructionKind::reallocate_registers: reason = StallReason::registers; break;
+    default: break;
+  }
+  profile_->stall(slot, edge_, reason, i);
+}
+
+/// The first of its registers that is there at `at` only, or else of the counters that it names, is what it
+/// waits for.
+void Sm::charge_result(unsigned slot, const Instruction& i, Cycle at) {
+  if (const auto number = scoreboard_.last_of(slot, i, at))
+    return profile_->await_register(slot, edge_, *number);
+  const Cycle free = dependences_[slot].free(i.required);
+  for (unsigned n = 0; n < DependenceCounters::kCounters; ++n)
+    if ((i.required >> n & 1U) != 0 && dependences_[slot].free(1U << n) == free)
+      return profile_->await_counter(slot, edge_, n);
+}
+
+/// Those that could have issued, and did not.
+void Sm::charge_unselected() {
+  SmProfile::Unselected u;
+  u.other = scheduler_.ready();
+  u.pipe = scheduler_.kept_by_pipes();
+  u.other &= ~u.pipe;
+  if (!lsu_.entries().has_room()) u.queue = u.other & scheduler_.need_room();
+  u.other &= ~u.queue;
+  profile_->could_issue(edge_, u, core_.warps());
+}
+
 // What comes back.
 
 void Sm::handle_events(Cycle now) {
@@ -621,6 +711,10 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
   const unsigned slot = event.slot;
   ResidentWarp& w = core_.warp(slot);
   const bool killed = e.killed;
+  if (profile_ != nullptr && !killed)
+    profile_->completed(e, edge_,
+                        domain().edge_at_or_after(event.ready) + parameters_.issue_latency -
+                            domain().edge_at_or_after(e.at));
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].release(i.write_counter, event.ready);
   // What a copy wrote can be read then.
   if (i.mem.kind == MemKind::async_copy && !scheduler_.is_scheduled(slot) &&
@@ -885,12 +979,15 @@ Cycle Sm::tick(Cycle now) {
                    [this, now](unsigned slot) {
                      if (functional_)
                        issue_many(now, slot);
+                     else if (profile_ != nullptr)
+                       issue_profiled(now, slot);
                      else
                        issue(now, slot);
                      core_.note_exits(slot, released_);
                      wake_released();
                      evaluate(slot);
                    });
+  if (profile_ != nullptr) charge_unselected();
   if (dones_.any() && to_distributor.ready(now)) to_distributor.send(now, dones_.take());
   const bool held = launch_waits_ || flush_ == Flush::asked;
   if (held) flush(now);

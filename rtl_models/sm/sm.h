@@ -22,6 +22,7 @@
 #include "rtl_models/sm/scoreboard.h"
 #include "rtl_models/sm/sm_core.h"
 #include "rtl_models/sm/sm_counters.h"
+#include "rtl_models/sm/sm_profile.h"
 #include "rtl_models/sm/tensor_pipes.h"
 #include "rtl_models/sm/warp_scheduler.h"
 
@@ -115,11 +116,18 @@ class Sm final : public Component, public LooseTarget {
   /// either. Null: it is not. Pre: idle.
   void run_functionally(VidmemAccess* vidmem) {
     functional_ = vidmem != nullptr;
+    choose_profile();
     lsu_.go_past_caches(vidmem);
   }
   Cycle tick(Cycle now) override;
   /// Has `observer` told of what happens to shared memory; null: nobody.
   void observe_shared(SharedObserver* observer) { lsu_.observe(observer); }
+  /// From the next kernel on, `profile` is told what each warp does in every cycle, unless the run is
+  /// functional; null: nobody is. Pre: idle.
+  void profile_by(SmProfile* profile) {
+    attached_ = profile;
+    choose_profile();
+  }
   /// What another SM asks, loosely timed.
   void perform(Request& r, Cycle& at) override;
   void restart() override {
@@ -198,6 +206,10 @@ class Sm final : public Component, public LooseTarget {
     ClusterAddress to;
   };
   enum class Flush : std::uint8_t { none, asked, sent };
+  void choose_profile() {
+    profile_ = functional_ ? nullptr : attached_;
+    lsu_.profile_by(profile_);
+  }
   void begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
                     unsigned resident);
   void take_launch(Cycle now);
@@ -211,6 +223,11 @@ class Sm final : public Component, public LooseTarget {
   void start_cta(Dim3 id, const ClusterPlace* cluster);
   [[nodiscard]] std::uint64_t earliest_issue(unsigned slot);
   void evaluate(unsigned slot);
+  void charge(unsigned slot, std::uint64_t edge);
+  void charge_held(unsigned slot);
+  void charge_unready(unsigned slot, const Instruction& i);
+  void charge_result(unsigned slot, const Instruction& i, Cycle at);
+  void charge_unselected();
   void wake_released() {
     if (!released_.empty()) evaluate_released();
   }
@@ -220,6 +237,7 @@ class Sm final : public Component, public LooseTarget {
 
   void issue(Cycle now, unsigned slot);
   void issue_many(Cycle now, unsigned slot);
+  void issue_profiled(Cycle now, unsigned slot);
   void issue_alu(Cycle now, unsigned slot, const Instruction& i);
   void keep_at_barrier(unsigned slot);
   void issue_matrix(Cycle now, unsigned slot, const Instruction& i);
@@ -295,7 +313,9 @@ class Sm final : public Component, public LooseTarget {
   std::vector<LsuEvent> events_;
   std::vector<BulkEvent> bulk_events_;
   std::vector<SmCore::Released> released_;
-  LoopWatch* watch_ = nullptr;  ///< what core_ has as its program, where that is watched
+  SmProfile* attached_ = nullptr;
+  SmProfile* profile_ = nullptr;  ///< the same; null: there is none, or the run is functional
+  LoopWatch* watch_ = nullptr;    ///< what core_ has as its program, where that is watched
 };
 
 }  // namespace warpline

@@ -89,6 +89,16 @@ class WarpScheduler {
       best = std::min(best, pipes_->next_edge(p, ready_.ready() & members(p), edge_));
     return best;
   }
+  /// Of the warps that could issue now: all; those whose pipes are taken. Then those that need room.
+  [[nodiscard]] std::uint64_t ready() const { return ready_.ready(); }
+  [[nodiscard]] std::uint64_t kept_by_pipes() {
+    if (pipes_ == nullptr) return 0;
+    std::uint64_t free = 0;
+    for (unsigned p = 0; p < partitions_; ++p)
+      free |= pipes_->free_of(p, ready_.ready() & members(p), edge_);
+    return ready_.ready() & ~free;
+  }
+  [[nodiscard]] std::uint64_t need_room() const { return needs_room_; }
   /// From which edge on the warp that issues could have, but for others and its pipe.
   [[nodiscard]] std::uint64_t ready_since() const { return ready_since_; }
   /// Every partition's turn is slot 0's; or is drawn.

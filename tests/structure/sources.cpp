@@ -67,7 +67,7 @@ const std::vector<std::vector<std::string>>& levels() {
       {"platform/consistency", "platform/systemc"},
       {"platform/host"},
       {"platform/launch"},
-      {"platform/study", "platform/sweep"},
+      {"platform/study", "platform/sweep", "platform/profile"},
       {"platform/cuda"},
       {"platform/cuda/abi", "platform/cli"},
       {"platform/cuda/libraries"}};

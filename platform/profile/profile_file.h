@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rtl_models/base/problem.h"
+#include "rtl_models/sm/sm_profile.h"
+
+namespace warpline {
+
+/// What the file of a profile says of one instruction.
+struct ProfileLine {
+  std::string where;  ///< "vecadd.ptx:12", "trace, pc 0x0040"
+  std::uint32_t pc = 0;
+  std::string text;       ///< of that line; empty: not known
+  std::string cuda;       ///< "vecadd.cu:7", of a program with `.loc`; empty: it says nothing
+  std::string cuda_text;  ///< of that line; empty: not known
+  std::uint64_t issued = 0, lanes = 0;
+  std::map<std::string, std::uint64_t> stalls;  ///< warp-cycles by StallReason, those that are not 0
+  struct Memory {
+    std::uint64_t accesses = 0, lanes = 0, bytes = 0, lines = 0, sectors = 0;
+    std::map<std::string, std::uint64_t> answered;  ///< sectors by AnsweredBy, all of them
+    std::uint64_t shared_passes = 0, shared_conflicts = 0;
+    std::uint64_t latency = 0;  ///< SM cycles, summed over accesses
+    std::uint64_t latency_p95 = 0, latency_most = 0;
+  } memory;  ///< no accesses: it is none
+  /// Sum of `stalls` but for `selected`.
+  [[nodiscard]] std::uint64_t stalled() const;
+};
+
+struct ProfiledKernel {
+  std::string name;
+  std::uint64_t warps = 0, warp_cycles = 0;
+  std::map<std::string, std::uint64_t> stalls;  ///< of all its instructions
+  std::vector<ProfileLine> lines;               ///< by pc
+};
+
+struct ProfileFile {
+  std::string gpu, transport;
+  std::vector<ProfiledKernel> kernels;
+};
+
+/// The text of the file (docs/profiles.md). Lines of programs that can be read get their text.
+[[nodiscard]] std::string profile_text(const std::vector<KernelProfile>& kernels, const std::string& gpu,
+                                       const std::string& transport);
+[[nodiscard]] Result<ProfileFile> read_profile(const std::string& path);
+
+}  // namespace warpline
