@@ -36,6 +36,8 @@ struct WARPLINE_PUBLIC GridRun {
 class WARPLINE_PUBLIC Attachment {
  public:
   virtual ~Attachment() = default;
+  /// Whether it hears of things in the order in which they happen, so that the hardware keeps to one thread.
+  [[nodiscard]] virtual bool needs_order() const { return true; }
   /// Grids start now. Memory is as they find it.
   virtual void grids_start(const std::vector<GridLaunch>& /*grids*/) {}
   /// `source`, the program that an SM of GPU `gpu` with `slots` warp slots is to run, or one that wraps it.

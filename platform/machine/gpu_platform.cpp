@@ -775,9 +775,8 @@ void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback
 }
 
 void GpuPlatform::keep(std::unique_ptr<Attachment> attachment) {
+  if (attachment->needs_order()) state_->backend->engine().keep_to_one_thread();
   state_->attached.push_back(std::move(attachment));
-  // What is attached hears of all SMs, in the order in which things happen.
-  state_->backend->engine().keep_to_one_thread();
 }
 
 std::string GpuPlatform::why_one_thread() {
@@ -786,7 +785,8 @@ std::string GpuPlatform::why_one_thread() {
   if (s.options.loose) return "requests are not timed";
   if (s.options.backend != nullptr) return "hops are not joined directly";
   if (s.options.tick_mode != TickMode::lazy) return "blocks are ticked when nothing is due, too";
-  if (!s.attached.empty()) return "what is watched is watched in the order in which it happens";
+  if (std::any_of(s.attached.begin(), s.attached.end(), [](const auto& a) { return a->needs_order(); }))
+    return "what is watched is watched in the order in which it happens";
   if (s.config.pcie_system.peers != 0) return "devices and the host see packets before they have arrived";
   s.build();
   Engine& engine = s.backend->engine();

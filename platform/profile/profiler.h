@@ -23,6 +23,8 @@ class Profiler final : public Attachment {
   ~Profiler() override;
   Profiler(const Profiler&) = delete;
   Profiler& operator=(const Profiler&) = delete;
+  /// Each SM has a profile of its own.
+  [[nodiscard]] bool needs_order() const override { return false; }
 
   /// Every kernel that has run, in the order in which SMs met them first, of all SMs together; rows by pc.
   /// Pre: nothing is under way.
