@@ -1,8 +1,11 @@
 #include "platform/profile/profile_file.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <system_error>
 
 #include "rtl_models/base/text.h"
@@ -43,7 +46,9 @@ class Sources {
     if (place->second == 0 || place->second > p.lines.size()) return {};
     Line out{p.lines[place->second - 1], p.cuda[place->second - 1], {}};
     if (const auto cuda = place_of(out.cuda)) {
-      const std::vector<std::string>& lines = program(cuda->first).lines;
+      // As the PTX names it: from the folder that it lies in, if not from the root.
+      const std::string path = (std::filesystem::path(place->first).parent_path() / cuda->first).string();
+      const std::vector<std::string>& lines = program(path).lines;
       if (cuda->second != 0 && cuda->second <= lines.size()) out.cuda_text = lines[cuda->second - 1];
     }
     return out;
@@ -71,10 +76,8 @@ class Sources {
   /// declared behind their uses.
   static void follow_locations(Program& p) {
     const auto words = [](const std::string& line) {
-      std::vector<std::string> out;
-      for (const std::string_view part : split(line, ' '))
-        if (!trimmed(part).empty()) out.emplace_back(trimmed(part));
-      return out;
+      std::istringstream in(line);
+      return std::vector<std::string>(std::istream_iterator<std::string>(in), {});
     };
     std::map<std::string, std::string> files;
     for (const std::string& line : p.lines) {
@@ -87,14 +90,25 @@ class Sources {
     std::string now;
     for (std::size_t n = 0; n < p.lines.size(); ++n) {
       if (p.lines[n].rfind(".loc", 0) == 0) {
-        const std::vector<std::string> w = words(p.lines[n]);
-        const auto file = w.size() >= 3 ? files.find(w[1]) : files.end();
-        now = file == files.end() ? std::string{} : file->second + ":" + w[2];
+        now = location(words(p.lines[n]), files);
       } else if (p.lines[n] == "}") {
         now.clear();
       }
       p.cuda[n] = now;
     }
+  }
+  /// `.loc FILE LINE COLUMN, function_name NAME, inlined_at FILE LINE COLUMN`, the latter parts of what is
+  /// inlined. What comes from a header of CUDA's counts for the line that uses it. Line 0 is none.
+  static std::string location(const std::vector<std::string>& w,
+                              const std::map<std::string, std::string>& files) {
+    const auto at = [&](std::size_t n) {
+      const auto file = n + 1 < w.size() ? files.find(w[n]) : files.end();
+      return file == files.end() || w[n + 1] == "0" ? std::string{} : file->second + ":" + w[n + 1];
+    };
+    const std::string own = at(1);
+    const auto inlined = std::find(w.begin(), w.end(), "inlined_at");
+    const bool in_cuda = own.find("cuda") != std::string::npos && own.find("/include/") != std::string::npos;
+    return inlined == w.end() || !in_cuda ? own : at(static_cast<std::size_t>(inlined - w.begin()) + 1);
   }
   std::map<std::string, Program> programs_;
 };
