@@ -21,6 +21,8 @@ class ScratchFolder {
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
+  /// Of something in it.
+  [[nodiscard]] std::string path(const std::string& name) const { return path_ + "/" + name; }
 
  private:
   std::string path_;
