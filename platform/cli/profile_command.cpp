@@ -27,7 +27,8 @@ void add_profile(CLI::App& app, int& status) {
   CLI::App& command =
       *app.add_subcommand("profile", "Shows what `run --profile` found: where warps spent their cycles");
   command.require_subcommand(1);
-  CLI::App& show = *command.add_subcommand("show", "Prints a profile: stall reasons, then lines, hottest first");
+  CLI::App& show =
+      *command.add_subcommand("show", "Prints a profile: stall reasons, then lines, hottest first");
   ProfileOptions& o = options_of(show, status, run_show);
   show.add_option("PROFILE", o.path, "the file that `warpline run --profile` wrote")->required();
   show.add_option("--kernel", o.view.kernel, "only kernels whose name matches this pattern");

@@ -82,8 +82,7 @@ class InputReader {
       for_each_file(*plan, [&outputs](const WorkloadFile& file) { outputs.add_input(file.path, file.what); });
     for (const auto& [option, path] :
          {std::pair{"--stats", &request_.stats}, std::pair{"--access-log", &request_.access_log},
-          std::pair{"--profile", &request_.profile},
-          std::pair{"--wave", &request_.observation.wave},
+          std::pair{"--profile", &request_.profile}, std::pair{"--wave", &request_.observation.wave},
           std::pair{"--timeline", &request_.observation.timeline}, std::pair{"--dot", &request_.dot},
           std::pair{"--save", &request_.save}})
       outputs.add_output(option, *path);

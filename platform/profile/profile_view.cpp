@@ -28,8 +28,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 std::string average(std::uint64_t sum, std::uint64_t count) {
-  return count == 0 ? "-"
-                    : fmt::format("{:.1f}", static_cast<double>(sum) / static_cast<double>(count));
+  return count == 0 ? "-" : fmt::format("{:.1f}", static_cast<double>(sum) / static_cast<double>(count));
 }
 
 const char* description_of(const std::string& reason) {
@@ -39,7 +38,8 @@ const char* description_of(const std::string& reason) {
 }
 
 /// Most cycles first.
-std::vector<std::pair<std::string, std::uint64_t>> sorted(const std::map<std::string, std::uint64_t>& stalls) {
+std::vector<std::pair<std::string, std::uint64_t>> sorted(
+    const std::map<std::string, std::uint64_t>& stalls) {
   std::vector<std::pair<std::string, std::uint64_t>> out(stalls.begin(), stalls.end());
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return out;
@@ -145,9 +145,8 @@ std::string view_of(const ProfiledKernel& kernel, const ProfileViewOptions& opti
   std::vector<ProfileLine> lines = options.cuda ? by_cuda_line(kernel.lines) : kernel.lines;
   const std::size_t all = lines.size();
   if (!options.source) {
-    std::stable_sort(lines.begin(), lines.end(), [](const ProfileLine& a, const ProfileLine& b) {
-      return a.stalled() > b.stalled();
-    });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const ProfileLine& a, const ProfileLine& b) { return a.stalled() > b.stalled(); });
     lines.resize(std::min(lines.size(), options.lines));
   }
   Columns table({"stalled", "mostly", "issued", "lanes", "sectors", "used", "L1 hits", "L2 hits", "conflicts",
@@ -155,8 +154,8 @@ std::string view_of(const ProfiledKernel& kernel, const ProfileViewOptions& opti
   for (const ProfileLine& line : lines) table.add(row_of(line, kernel.warp_cycles));
   out += table.text();
   if (lines.size() < all)
-    out += fmt::format("  {} more lines: --lines {}, or --source for all in their order\n", all - lines.size(),
-                       all);
+    out += fmt::format("  {} more lines: --lines {}, or --source for all in their order\n",
+                       all - lines.size(), all);
   return out;
 }
 

@@ -9,10 +9,10 @@
 namespace warpline {
 
 struct ProfileViewOptions {
-  std::string kernel;     ///< pattern of names (Glob); empty: all
+  std::string kernel;      ///< pattern of names (Glob); empty: all
   std::size_t lines = 10;  ///< of each kernel, the hottest
-  bool source = false;    ///< every line, in the order of the program
-  bool cuda = false;      ///< lines of CUDA instead of PTX
+  bool source = false;     ///< every line, in the order of the program
+  bool cuda = false;       ///< lines of CUDA instead of PTX
 };
 
 /// For people: for each kernel what its warps did, then its lines. Faults: no kernel has such a name; of

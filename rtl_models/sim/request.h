@@ -97,9 +97,9 @@ struct WARPLINE_PUBLIC RequestHead {
   std::uint8_t maintenance = 0;
   LineControl control : 5;     ///< of a control request; meaningless otherwise
   AnsweredBy answered_by : 3;  ///< of an answer: what it came from
-  std::uint8_t gpu : 4;                     ///< the requester's, with `sm` and `warp`
-  Reader reader : 2;                        ///< of a read: what it is for
-  bool far : 1;  ///< owned by the L2 slice that holds it: its answer goes to another partition
+  std::uint8_t gpu : 4;        ///< the requester's, with `sm` and `warp`
+  Reader reader : 2;           ///< of a read: what it is for
+  bool far : 1;                ///< owned by the L2 slice that holds it: its answer goes to another partition
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
   std::uint16_t token = 0;   ///< the sender's own; comes back as it was

@@ -20,18 +20,18 @@ namespace warpline {
 /// hold what an access without data needs.
 struct alignas(64) LsuEntry {
   explicit LsuEntry(LaneBuffers& buffers) : access(buffers) {}
-  const Instruction* instruction = nullptr;  ///< null: a maintenance request of the SM's
-  unsigned slot = 0;                         ///< of its warp
-  unsigned lines_pending = 0;                ///< requests sent and not yet answered
-  bool sent = false;                         ///< all requests are sent
-  bool tokens = false;                       ///< the SM's own access to a call-return stack
-  bool tracked = false;                      ///< a copy for which mbarriers may wait
-  bool killed = false;                       ///< its warp has faulted: results go nowhere
+  const Instruction* instruction = nullptr;          ///< null: a maintenance request of the SM's
+  unsigned slot = 0;                                 ///< of its warp
+  unsigned lines_pending = 0;                        ///< requests sent and not yet answered
+  bool sent = false;                                 ///< all requests are sent
+  bool tokens = false;                               ///< the SM's own access to a call-return stack
+  bool tracked = false;                              ///< a copy for which mbarriers may wait
+  bool killed = false;                               ///< its warp has faulted: results go nowhere
   AnsweredBy answered_by = AnsweredBy::first_level;  ///< its furthest answer; kept for a profile only
-  CacheMaintenance maintenance;              ///< what it asks of a whole cache, an instruction's or the SM's
-  std::uint32_t copy_group = 0;              ///< the group of an asynchronous copy in its warp's CopyGroups
-  LaneMask bulk_left = 0;                    ///< lanes whose bulk copies are still to be handed over
-  std::uint32_t copy_number = 0;             ///< likewise, in what its warp's mbarriers wait for
+  CacheMaintenance maintenance;   ///< what it asks of a whole cache, an instruction's or the SM's
+  std::uint32_t copy_group = 0;   ///< the group of an asynchronous copy in its warp's CopyGroups
+  LaneMask bulk_left = 0;         ///< lanes whose bulk copies are still to be handed over
+  std::uint32_t copy_number = 0;  ///< likewise, in what its warp's mbarriers wait for
   AccessLimits limits;
   std::uint64_t shared_base = 0;  ///< where the CTA's part of shared memory begins
   Cycle at = 0;                   ///< when it reaches the unit

@@ -712,9 +712,9 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
   ResidentWarp& w = core_.warp(slot);
   const bool killed = e.killed;
   if (profile_ != nullptr && !killed)
-    profile_->completed(e, edge_,
-                        domain().edge_at_or_after(event.ready) + parameters_.issue_latency -
-                            domain().edge_at_or_after(e.at));
+    profile_->completed(
+        e, edge_,
+        domain().edge_at_or_after(event.ready) + parameters_.issue_latency - domain().edge_at_or_after(e.at));
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].release(i.write_counter, event.ready);
   // What a copy wrote can be read then.
   if (i.mem.kind == MemKind::async_copy && !scheduler_.is_scheduled(slot) &&

@@ -194,7 +194,7 @@ StallReason SmProfile::level_of(const LsuEntry& e) const {
   if (e.resolved.shared().lanes() != 0) return StallReason::shared;
   if (e.resolved.constant().lanes() != 0) return StallReason::constant;
   return !unified_l1_ && (op.kind == MemKind::texture_load || op.is_noncoherent) ? StallReason::texture
-                                                                               : StallReason::l1;
+                                                                                 : StallReason::l1;
 }
 
 void SmProfile::completed(const LsuEntry& e, std::uint64_t edge, std::uint64_t latency) {

@@ -23,8 +23,8 @@ struct LsuEntry;
 
 /// What became of one instruction of a kernel.
 struct InstructionProfile {
-  std::uint64_t issued = 0;  ///< by warps
-  std::uint64_t lanes = 0;   ///< that were active, summed
+  std::uint64_t issued = 0;                           ///< by warps
+  std::uint64_t lanes = 0;                            ///< that were active, summed
   std::array<std::uint64_t, kStallReasons> stalls{};  ///< warp-cycles charged to it
   /// Of an instruction that accesses memory.
   struct Memory {
@@ -47,8 +47,8 @@ struct InstructionProfile {
 
 /// One kernel as one SM, or several, ran it. Launches of the same kernel are together.
 struct KernelProfile {
-  std::string name;       ///< KernelInfo::name
-  std::string code_name;  ///< KernelInfo::code_name
+  std::string name;               ///< KernelInfo::name
+  std::string code_name;          ///< KernelInfo::code_name
   std::uint64_t warps = 0;        ///< that have ended
   std::uint64_t warp_cycles = 0;  ///< SM cycles in which a warp was resident, summed over these
   struct Row {
@@ -122,7 +122,7 @@ class SmProfile {
     StallReason reason = StallReason::dispatch;
     bool pending = false;  ///< see Owner
     bool has_issued = false;
-    std::uint32_t last = 0;  ///< row that issued last
+    std::uint32_t last = 0;                     ///< row that issued last
     StallReason after = StallReason::dispatch;  ///< how that keeps the warp
     std::vector<Open> open;
     std::vector<Owner> owners;  ///< of dependence counters, then of registers

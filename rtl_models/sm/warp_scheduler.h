@@ -94,8 +94,7 @@ class WarpScheduler {
   [[nodiscard]] std::uint64_t kept_by_pipes() {
     if (pipes_ == nullptr) return 0;
     std::uint64_t free = 0;
-    for (unsigned p = 0; p < partitions_; ++p)
-      free |= pipes_->free_of(p, ready_.ready() & members(p), edge_);
+    for (unsigned p = 0; p < partitions_; ++p) free |= pipes_->free_of(p, ready_.ready() & members(p), edge_);
     return ready_.ready() & ~free;
   }
   [[nodiscard]] std::uint64_t need_room() const { return needs_room_; }

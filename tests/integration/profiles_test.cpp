@@ -1,5 +1,5 @@
-// `warpline run --profile` and `warpline profile show`, as a user types them: each of the lessons has its slow
-// line first, and mended it takes fewer cycles.
+// `warpline run --profile` and `warpline profile show`, as a user types them: each of the lessons has its
+// slow line first, and mended it takes fewer cycles.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -40,8 +40,9 @@ TEST(Lessons, TheProfileNamesTheSlowLineFirst) {
   for (const Named& lesson : kLessons) {
     SCOPED_TRACE(lesson.file);
     const Workspace at;
-    const Finished ran = at.warpline({"run", in_source(std::string("sw/lessons/") + lesson.file + ".toml"), "--gpu",
-                                      "mini", "--quiet", "--profile", "p.json"});
+    const Finished ran =
+        at.warpline({"run", in_source(std::string("sw/kernels/lessons/") + lesson.file + ".toml"), "--gpu",
+                     "mini", "--quiet", "--profile", "p.json"});
     ASSERT_EQ(ran.status, 0) << ran.err;
     const Finished slow =
         at.warpline({"profile", "show", "p.json", "--cuda", "--lines", "1", "--kernel", lesson.slow});

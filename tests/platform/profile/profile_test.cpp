@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 
 #include "platform/profile/profile_file.h"
 #include "platform/profile/profile_view.h"
@@ -74,7 +75,8 @@ TEST(ProfileFile, OthersAreRefused) {
     EXPECT_FALSE(read_profile(path).ok()) << text;
   }
   // What is not as it should be further in is as if it were not there.
-  std::ofstream(path) << R"({"warpline_profile": 1, "kernels": [7, {"name": 3, "lines": [1, {"pc": "x", "stalls": [],
+  std::ofstream(path)
+      << R"({"warpline_profile": 1, "kernels": [7, {"name": 3, "lines": [1, {"pc": "x", "stalls": [],
       "memory": {"latency": 4, "answered": {"l2": -1}}}]}]})";
   const auto read = read_profile(path);
   ASSERT_TRUE(read.ok());
@@ -96,6 +98,14 @@ TEST(ProfileView, TheHottestLineIsFirst) {
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.faults().front().message, "no kernel is called \"kk\"");
   EXPECT_FALSE(profile_view(read.value(), {"", 1, false, true}).ok()) << "no line is of CUDA";
+}
+
+TEST(StallReasons, AreAllOnTheirPage) {
+  std::ifstream in(WARPLINE_SOURCE_DIR "/docs/profiles.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  for (const StallReasonText& t : kStallReasonTexts)
+    EXPECT_NE(page.find(std::string("| `") + t.name + "` | " + t.description + " |\n"), std::string::npos)
+        << t.name;
 }
 
 TEST(Profiler, SumsThatDoNotHoldAreTold) {

@@ -41,8 +41,9 @@ TEST(LatencyHistogram, PercentilesAreAtMostAQuarterTooLarge) {
     }
     std::uint64_t counted = 0;
     sum.for_each([&](std::uint64_t first, std::uint64_t last, std::uint64_t count) {
-      EXPECT_EQ(count, static_cast<std::uint64_t>(std::count_if(
-                           all.begin(), all.end(), [&](std::uint64_t c) { return c >= first && c <= last; })));
+      EXPECT_EQ(count, static_cast<std::uint64_t>(std::count_if(all.begin(), all.end(), [&](std::uint64_t c) {
+                  return c >= first && c <= last;
+                })));
       counted += count;
     });
     EXPECT_EQ(counted, all.size());
