@@ -1,9 +1,11 @@
-// Random `.wls` programs on machines whose hops are all TLM-2.0 sockets: the same memory, cycles and counters
-// as without. All machines are elaborated before the first runs, since a simulation is elaborated once.
+// Random `.wls` programs on machines whose hops are all TLM-2.0 sockets: the same memory, cycles, counters
+// and profiles as without. All machines are elaborated before the first runs, since a simulation is elaborated once.
 #include <gtest/gtest.h>
 
 #include <deque>
 
+#include "platform/profile/profile_file.h"
+#include "platform/profile/profiler.h"
 #include "platform/systemc/systemc_backend.h"
 #include "tests/platform/programs/wls/wls_run.h"
 #include "tests/programs/machine.h"
@@ -20,6 +22,7 @@ struct Machine {
   RandomWls program;
   GpuConfig config;
   std::unique_ptr<WlsRun> run;
+  Profiler* profiler = nullptr;
 };
 
 TEST(RandomWlsSockets, ChangeNoMemoryAndNoCycle) {
@@ -35,11 +38,12 @@ TEST(RandomWlsSockets, ChangeNoMemoryAndNoCycle) {
     RunOptions options = WlsRun::limited();
     options.backend = std::make_shared<SystemCBackend>(m.config.clocks, HopTransport::socket);
     m.run = std::make_unique<WlsRun>(m.program.text, m.config, options);
-    m.run->platform().build();
+    m.profiler = &m.run->platform().attach(std::make_unique<Profiler>(m.run->platform()));
   }
   for (Machine& m : machines) {
     SCOPED_TRACE("WARPLINE_RANDOM_SEED=" + std::to_string(m.seed));
     WlsRun direct(m.program.text, m.config);
+    const Profiler& profiler = direct.platform().attach(std::make_unique<Profiler>(direct.platform()));
     const LaunchResult a = m.run->run(), b = direct.run();
     ASSERT_EQ(a.outcome, RunOutcome::quiescent);
     ASSERT_EQ(m.run->words("out"), m.program.out) << m.program.text;
@@ -49,6 +53,9 @@ TEST(RandomWlsSockets, ChangeNoMemoryAndNoCycle) {
     m.run->platform().visit(over_sockets);
     direct.platform().visit(port_to_port);
     ASSERT_EQ(over_sockets.values, port_to_port.values);
+    ASSERT_EQ(profile_text(m.profiler->kernels(), "", ""), profile_text(profiler.kernels(), "", ""));
+    for (const KernelProfile& kernel : profiler.kernels())
+      ASSERT_EQ(unreconciled(kernel), std::vector<std::string>{});
   }
 }
 
