@@ -12,7 +12,7 @@ namespace {
 
 struct ExecOptions {
   GpuChoice gpu;
-  std::string report;
+  std::string report, profile;
   bool fast_forward = false, keep_warm = false;
   std::vector<std::string> measure;
   bool exact_bounds = false;
@@ -32,10 +32,11 @@ int exec(const ExecOptions& o) {
                      "--fast-forward or --measure KERNEL");
   OutputCheck outputs;
   outputs.add_output("--report", o.report);
+  outputs.add_output("--profile", o.profile);
   if (!outputs.faults().empty()) return bad_input(outputs.faults());
-  const cuda::ExecRequest request{o.gpu.name,  o.gpu.sets, o.report,       o.fast_forward,
-                                  o.keep_warm, o.measure,  o.exact_bounds, o.children,
-                                  o.schedule,  o.threads,  o.command};
+  const cuda::ExecRequest request{o.gpu.name,     o.gpu.sets,  o.report,  o.profile,
+                                  o.fast_forward, o.keep_warm, o.measure, o.exact_bounds,
+                                  o.children,     o.schedule,  o.threads, o.command};
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());
   for (const std::string& warning : plan.value().warnings) print_message("warning: " + warning + "\n");
@@ -52,6 +53,8 @@ void add_exec(CLI::App& app, int& status) {
   o.gpu.name = "a100";
   o.gpu.add_options(command);
   command.add_option("--report", o.report, "file for what the program did on the GPU, as JSON");
+  command.add_option("--profile", o.profile,
+                     "file for what warps did and waited for, line by line (`warpline profile show`)");
   command.add_flag("--fast-forward", o.fast_forward,
                    "run all grids functionally, with results and no time, but for those of --measure");
   command

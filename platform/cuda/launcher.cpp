@@ -109,9 +109,10 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
   plan.environment.push_back(fmt::format("{}={}", environment::kGpu, request.gpu));
   plan.environment.push_back(fmt::format("{}={}", environment::kSettings, fmt::join(request.sets, "\n")));
   std::error_code unknown;  // a path that cannot be made absolute is refused when it is written to
-  plan.environment.push_back(
-      fmt::format("{}={}", environment::kReport,
-                  request.report.empty() ? "" : fs::absolute(request.report, unknown).string()));
+  for (const auto& [variable, path] :
+       {std::pair{environment::kReport, &request.report}, std::pair{environment::kProfile, &request.profile}})
+    plan.environment.push_back(
+        fmt::format("{}={}", variable, path->empty() ? "" : fs::absolute(*path, unknown).string()));
   if (request.fast_forward) plan.environment.push_back(fmt::format("{}=1", environment::kFastForward));
   if (request.keep_warm) plan.environment.push_back(fmt::format("{}=1", environment::kKeepWarm));
   if (request.exact_bounds) plan.environment.push_back(fmt::format("{}=1", environment::kExactBounds));

@@ -11,7 +11,7 @@ namespace warpline::cuda {
 struct ExecRequest {
   std::string gpu;                   ///< a preset or a file
   std::vector<std::string> sets;     ///< settings, as `--set` takes them
-  std::string report;                ///< a file, or empty
+  std::string report, profile;       ///< files, or empty
   bool fast_forward = false;         ///< no grid is timed, but for those of `measure`
   bool keep_warm = false;            ///< grids that are not timed keep the caches warm
   std::vector<std::string> measure;  ///< see Measuring::include()
@@ -27,6 +27,7 @@ namespace environment {
 inline constexpr const char* kGpu = "WARPLINE_GPU";
 inline constexpr const char* kSettings = "WARPLINE_SET";  ///< one per line
 inline constexpr const char* kReport = "WARPLINE_REPORT";
+inline constexpr const char* kProfile = "WARPLINE_PROFILE";
 inline constexpr const char* kFastForward = "WARPLINE_FAST_FORWARD";  ///< set: no grid is timed
 inline constexpr const char* kKeepWarm = "WARPLINE_KEEP_WARM";  ///< set: those that are not are loosely timed
 inline constexpr const char* kMeasure = "WARPLINE_MEASURE";     ///< which are, one per line

@@ -20,6 +20,8 @@
 #include "platform/cuda/shortcomings.h"
 #include "platform/launch/launched_grids.h"
 #include "platform/machine/gpu_memories.h"
+#include "platform/profile/profile_file.h"
+#include "platform/profile/profiler.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/sm/fault.h"
 
@@ -141,6 +143,7 @@ Machine::Machine(const GpuConfig& config, MachineOptions options)
       peer_links_(platform_),
       schedule_(config.gpus, 2),
       arrays_(std::make_unique<Arrays>(*this)) {
+  if (options_.profile) profiler_ = &platform_.attach(std::make_unique<Profiler>(platform_));
   for (unsigned device = 0; device < config_.gpus; ++device) {
     legacy_.push_back(&add_stream(device, true, 0));
     schedule_.make_legacy(legacy_.back()->id);
@@ -780,6 +783,11 @@ Status Machine::module_on(Library& library, unsigned device, ModuleOnDevice*& mo
     const std::lock_guard lock(mutex_);
     sizes = sizes_of_device_memory();
   }
+  if (profiler_ != nullptr)
+    for (const PtxText& t : texts.value())
+      // Of several texts of one name, nobody can tell which line is whose.
+      if (const auto [source, fresh] = sources_.emplace(t.name, t.text); !fresh && source->second != t.text)
+        source->second.clear();
   Result<std::unique_ptr<programs::Module>> program = ModuleOnDevice::read(texts.value(), options_.schedule);
   if (!program.ok()) return fail(program.faults(), Status::invalid_ptx);
   // All GPUs have the variables that the host has, too.
@@ -1614,6 +1622,10 @@ void Machine::set_fault(Status status) {
   if (fault_ != Status::success) return;
   fault_ = status;
   fault_device_ = device_in_turn_;
+}
+
+std::string Machine::profile() const {
+  return profile_text(profiler_->kernels(), config_.name, "fast", sources_);
 }
 
 std::vector<WorkRecord> Machine::finish() {

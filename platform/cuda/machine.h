@@ -25,6 +25,7 @@
 #include "platform/cuda/status.h"
 #include "platform/cuda/virtual_memory.h"
 #include "platform/machine/gpu_platform.h"
+#include "platform/profile/profiler.h"
 #include "platform/report/run_statistics.h"
 
 namespace warpline::cuda {
@@ -89,6 +90,7 @@ struct WorkRecord {
 struct MachineOptions {
   Measuring measuring = Measuring(false);
   bool keep_warm = false;     ///< grids that are not timed are loosely timed, and keep the caches warm
+  bool profile = false;       ///< see Machine::profile()
   bool counts = false;        ///< each grid's record has what it counted
   bool exact_bounds = false;  ///< see RunOptions::page_slack
   ptx::Schedule schedule = ptx::Schedule::assembler;
@@ -272,6 +274,9 @@ class Machine {
   [[nodiscard]] const CounterTable& counters() const { return table_; }
   /// Ends what is under way, and hands over what was done.
   std::vector<WorkRecord> finish();
+  /// What warps did in what was timed, as a file has it (docs/profiles.md). Pre: MachineOptions::profile;
+  /// after finish().
+  [[nodiscard]] std::string profile() const;
 
  private:
   /// What a piece of work turned out to be.
@@ -358,6 +363,8 @@ class Machine {
   const GpuConfig config_;
   MachineOptions options_;  ///< used on the executor's thread
   GpuPlatform platform_;
+  Profiler* profiler_ = nullptr;                ///< null: nothing is profiled
+  std::map<std::string, std::string> sources_;  ///< of what is profiled: PTX by name
   const PeerLinks peer_links_;
   Executor::Shared platform_use_;   ///< guards platform_, and what lies on it
   DeviceMemory device_memory_;      ///< likewise

@@ -15,6 +15,7 @@
 #include "platform/cuda/shortcomings.h"
 #include "platform/cuda/visible_devices.h"
 #include "rtl_models/base/text.h"
+#include "rtl_models/document/files.h"
 
 namespace warpline::cuda {
 namespace {
@@ -141,6 +142,7 @@ Machine* Process::machine() {
       options.threads = 1;
     }
     options.ordinals = std::move(ordinals);
+    options.profile = !value_of(environment::kProfile, "").empty();
     options.counts = !value_of(environment::kReport, "").empty();
     machine_ = std::make_unique<Machine>(config.value(), std::move(options));
   } catch (const std::bad_alloc&) {
@@ -234,6 +236,9 @@ void Process::end() {
   const std::vector<WorkRecord> records = machine_->finish();
   if (const std::string path = value_of(environment::kReport, ""); !path.empty())
     if (const std::string why = write_report(path, *machine_, records); !why.empty()) say("report: " + why);
+  if (const std::string path = value_of(environment::kProfile, ""); !path.empty())
+    if (const std::string why = write_file_atomically(path, machine_->profile()); !why.empty())
+      say("profile: " + why);
   if (const std::string summary = Shortcomings::instance().summary(); !summary.empty()) say(summary);
 }
 

@@ -39,6 +39,9 @@ class Sources {
   struct Line {
     std::string text, cuda, cuda_text;
   };
+  explicit Sources(const std::map<std::string, std::string>& texts) {
+    for (const auto& [name, text] : texts) read(programs_[name], text, true);
+  }
   [[nodiscard]] Line at(const std::string& where) {
     const auto place = place_of(where);
     if (!place) return {};
@@ -67,10 +70,13 @@ class Sources {
     if (!std::filesystem::is_regular_file(path, ignored)) return p;
     const Result<std::string> text = read_file(path, kMostSource);
     if (!text.ok()) return p;
-    for (const std::string_view line : split(text.value(), '\n')) p.lines.emplace_back(trimmed(line));
-    p.cuda.resize(p.lines.size());
-    if (ends_with(path, ".ptx")) follow_locations(p);
+    read(p, text.value(), ends_with(path, ".ptx"));
     return p;
+  }
+  static void read(Program& p, std::string_view text, bool is_ptx) {
+    for (const std::string_view line : split(text, '\n')) p.lines.emplace_back(trimmed(line));
+    p.cuda.resize(p.lines.size());
+    if (is_ptx) follow_locations(p);
   }
   /// PTX ISA, `.loc`: the instructions that follow it come from that line of that `.file`. Files may be
   /// declared behind their uses.
@@ -191,8 +197,8 @@ std::uint64_t ProfileLine::stalled() const {
 }
 
 std::string profile_text(const std::vector<KernelProfile>& kernels, const std::string& gpu,
-                         const std::string& transport) {
-  Sources sources;
+                         const std::string& transport, const std::map<std::string, std::string>& texts) {
+  Sources sources(texts);
   Json out{{"warpline_profile", kVersion}, {"gpu", gpu}, {"transport", transport}};
   Json& list = out["kernels"] = Json::array();
   for (const KernelProfile& kernel : kernels) {

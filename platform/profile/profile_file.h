@@ -43,9 +43,11 @@ struct ProfileFile {
   std::vector<ProfiledKernel> kernels;
 };
 
-/// The text of the file (docs/profiles.md). Lines of programs that can be read get their text.
+/// The text of the file (docs/profiles.md). Lines get their text where that is known: of programs in `texts`,
+/// by their names, and of files that can be read.
 [[nodiscard]] std::string profile_text(const std::vector<KernelProfile>& kernels, const std::string& gpu,
-                                       const std::string& transport);
+                                       const std::string& transport,
+                                       const std::map<std::string, std::string>& texts = {});
 [[nodiscard]] Result<ProfileFile> read_profile(const std::string& path);
 
 }  // namespace warpline

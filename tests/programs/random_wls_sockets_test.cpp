@@ -1,5 +1,6 @@
 // Random `.wls` programs on machines whose hops are all TLM-2.0 sockets: the same memory, cycles, counters
-// and profiles as without. All machines are elaborated before the first runs, since a simulation is elaborated once.
+// and profiles as without. All machines are elaborated before the first runs, since a simulation is
+// elaborated once.
 #include <gtest/gtest.h>
 
 #include <deque>
