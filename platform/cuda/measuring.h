@@ -27,8 +27,4 @@ class Measuring {
   std::map<std::string, std::uint64_t> counts_;  ///< grids there were, by kernel
 };
 
-/// The name of a C++ function without its parameters, as programs write it, of one that the compiler has
-/// mangled; another name as it is.
-[[nodiscard]] std::string plain_name(const std::string& mangled);
-
 }  // namespace warpline::cuda

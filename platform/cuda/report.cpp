@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "platform/cuda/shortcomings.h"
+#include "rtl_models/base/plain_name.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline::cuda {

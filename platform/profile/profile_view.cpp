@@ -6,17 +6,12 @@
 #include <map>
 
 #include "rtl_models/base/glob.h"
+#include "rtl_models/base/plain_name.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/sm/stall_reason.h"
 
 namespace warpline {
 namespace {
-
-/// "1,234,567".
-std::string grouped(std::uint64_t n) {
-  std::string out = std::to_string(n);
-  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, ",");
-  return out;
-}
 
 double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -136,7 +131,8 @@ std::vector<std::string> row_of(const ProfileLine& line, std::uint64_t warp_cycl
 }
 
 std::string view_of(const ProfiledKernel& kernel, const ProfileViewOptions& options) {
-  std::string out = fmt::format("kernel {}: {} warps, {} warp-cycles\n\n", kernel.name, grouped(kernel.warps),
+  const std::string plain = plain_name(kernel.name);
+  std::string out = fmt::format("kernel {}: {} warps, {} warp-cycles\n\n", plain, grouped(kernel.warps),
                                 grouped(kernel.warp_cycles));
   Columns reasons({"warp-cycles", "share", "reason", "a warp waits for, or does"});
   for (const auto& [reason, cycles] : sorted(kernel.stalls))
@@ -166,8 +162,10 @@ Result<std::string> profile_view(const ProfileFile& profile, const ProfileViewOp
   std::vector<std::string> names;
   bool has_cuda = false;
   for (const ProfiledKernel& kernel : profile.kernels) {
-    names.push_back(kernel.name);
-    if (!options.kernel.empty() && !glob_matches(options.kernel, kernel.name)) continue;
+    names.push_back(plain_name(kernel.name));
+    if (!options.kernel.empty() && !glob_matches(options.kernel, kernel.name) &&
+        !glob_matches(options.kernel, names.back()))
+      continue;
     has_cuda = has_cuda || std::any_of(kernel.lines.begin(), kernel.lines.end(),
                                        [](const ProfileLine& line) { return !line.cuda.empty(); });
     out += (out.empty() ? "" : "\n") + view_of(kernel, options);

@@ -13,13 +13,6 @@ constexpr std::size_t kLaunchRows = 16;
 constexpr std::size_t kKernelColumns = 34;
 constexpr const char* kOrderingScopes[] = {"cta", "cluster", "gpu", "sys", "proxy"};
 
-/// 12345678 as "12,345,678".
-std::string grouped(std::uint64_t n) {
-  std::string out = std::to_string(n);
-  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, ",");
-  return out;
-}
-
 std::string share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? "-"
                     : fmt::format("{:.1f}%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));

@@ -36,13 +36,6 @@ Result<json> read_statistics(const std::string& path) {
   return read;
 }
 
-/// "1,234,567".
-std::string grouped(std::uint64_t n) {
-  std::string out = std::to_string(n);
-  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, ",");
-  return out;
-}
-
 std::string shown(const json& value) {
   if (value.is_null()) return "-";
   return value.is_string() ? value.get<std::string>() : value.dump();

@@ -38,6 +38,13 @@ constexpr bool is_digit(char c) {
   return out;
 }
 
+/// "1,234,567".
+[[nodiscard]] inline std::string grouped(std::uint64_t n) {
+  std::string out = std::to_string(n);
+  for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, ",");
+  return out;
+}
+
 /// What lies between separators: one part more than there are separators.
 [[nodiscard]] inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
