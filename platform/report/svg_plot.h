@@ -11,6 +11,7 @@ struct PlotSeries {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< x, y
   bool line = true;                               ///< joined; otherwise marks alone
+  std::vector<std::string> notes = {};               ///< of each point, what its tooltip says instead of its name
 };
 
 /// A plot of numbers over a number.
@@ -19,11 +20,15 @@ struct Plot {
   std::string x_label, y_label;  ///< with their units
   bool x_logarithmic = false, y_logarithmic = false;
   std::vector<PlotSeries> series;
+  std::string description;         ///< for those who do not see it; empty: the title says it
+  std::vector<double> x_ticks;     ///< where the x axis has numbers; empty: at round ones
+  bool is_titled = true;           ///< whether the title is drawn, too
 };
 
 /// The plot as an SVG element for a page of HTML, without any script: axes with round numbers, a legend, the
-/// value of each mark as its tooltip. It takes its colours from the page's style (plot_style()). Points that
-/// cannot lie on an axis (not finite, or not positive on a logarithmic one) are left out.
+/// value of each mark as its tooltip; series differ by colour, by the shape of their marks and by dashes. It
+/// takes its colours from the page's style (plot_style()). Points that cannot lie on an axis (not finite, or
+/// not positive on a logarithmic one) are left out.
 [[nodiscard]] std::string svg_of(const Plot& plot);
 
 /// The style sheet that plots want, light and dark.

@@ -15,6 +15,7 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "platform/sweep/sweep.h"
 #include "rtl_models/base/sha256.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
@@ -44,6 +45,10 @@ CREATE TABLE counters(
 CREATE TABLE launches(
   point INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, number INTEGER NOT NULL, kernel TEXT NOT NULL,
   outcome TEXT NOT NULL, cycles INTEGER NOT NULL, PRIMARY KEY(point, number)) WITHOUT ROWID;
+CREATE TABLE kernels(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE kernel_counters(
+  point INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, kernel INTEGER NOT NULL REFERENCES kernels,
+  counter INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY(point, kernel, counter)) WITHOUT ROWID;
 CREATE VIEW counted AS
   SELECT point, path, value, unit FROM counters JOIN counter_names ON id = counter WHERE total = 1;
 )SQL";
@@ -61,20 +66,29 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-/// A program's report has its kernels: their sums are those of the run.
+/// A program's report has its kernels: their sums are those of the run, and each is as one launch of it.
 json sums_of(const json& report) {
-  json counters = json::object();
+  json counters = json::object(), launches = json::array();
   std::uint64_t cycles = 0;
   double time_ns = 0;
   for (const json& kernel : report.at("kernels")) {
     cycles += kernel.value("cycles", std::uint64_t{0});
     time_ns += kernel.value("time_ns", 0.0);
+    json own = json::object();
     for (const auto& [path, value] : kernel.at("counters").items()) {
       json& sum = counters[path]["value"];
       sum = (sum.is_null() ? 0 : sum.get<std::uint64_t>()) + value.get<std::uint64_t>();
+      own[path]["value"] = value;
     }
+    launches.push_back({{"kernel", kernel.value("name", std::string{})},
+                        {"outcome", "done"},
+                        {"cycles", kernel.value("cycles", std::uint64_t{0})},
+                        {"counters", std::move(own)}});
   }
-  return {{"counters", std::move(counters)}, {"cycles", cycles}, {"time_ns", time_ns}};
+  return {{"counters", std::move(counters)},
+          {"cycles", cycles},
+          {"time_ns", time_ns},
+          {"launches", std::move(launches)}};
 }
 
 /// Of what a run writes, what is text: a table has text for it.
@@ -87,7 +101,7 @@ std::string dumped(const json& of, const char* key) {
 
 /// What was told names, so that rows need not look for them.
 struct ResultStore::Names {
-  std::unordered_map<std::string, std::int64_t> counters, configurations;
+  std::unordered_map<std::string, std::int64_t> counters, configurations, kernels;
 };
 
 /// A statement of SQL, prepared.
@@ -114,7 +128,11 @@ class ResultStore::Statement {
     if (state == SQLITE_DONE) return false;
     throw StoreError{sqlite3_errmsg(database_)};
   }
+  [[nodiscard]] bool is_null(int column) const {
+    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+  }
   [[nodiscard]] std::int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
+  [[nodiscard]] double real(int column) const { return sqlite3_column_double(statement_, column); }
   [[nodiscard]] std::string text(int column) const {
     const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
     return bytes == nullptr ? std::string{} : bytes;
@@ -137,6 +155,40 @@ class ResultStore::Statement {
   sqlite3* database_;
   sqlite3_stmt* statement_ = nullptr;
 };
+
+bool ResultStore::Row::is_null(int column) const {
+  return at_.is_null(column);
+}
+
+std::int64_t ResultStore::Row::number(int column) const {
+  return at_.number(column);
+}
+
+double ResultStore::Row::real(int column) const {
+  return at_.real(column);
+}
+
+std::string ResultStore::Row::text(int column) const {
+  return at_.text(column);
+}
+
+void ResultStore::ask(const char* sql, const std::function<void(const Row& row)>& take) const {
+  Statement s = prepare(sql);
+  while (s.step()) take(Row(s));
+}
+
+void ResultStore::hold_still() const {
+  run("BEGIN");
+  ask("SELECT count(*) FROM study", [](const Row&) {});  // a transaction begins with its first question
+}
+
+bool ResultStore::somebody_writes(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool taken = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  return taken;
+}
 
 ResultStore::Statement ResultStore::prepare(const char* sql) const {
   return Statement(database_, sql);
@@ -298,6 +350,15 @@ std::int64_t ResultStore::configuration_number(const std::string& sha256, const 
   return names_->configurations[sha256] = look.number(0);
 }
 
+std::int64_t ResultStore::kernel_number(const std::string& name) {
+  const auto known = names_->kernels.find(name);
+  if (known != names_->kernels.end()) return known->second;
+  prepare("INSERT OR IGNORE INTO kernels(name) VALUES(?)").with(name).step();
+  Statement look = prepare("SELECT id FROM kernels WHERE name = ?");
+  look.with(name).step();
+  return names_->kernels[name] = look.number(0);
+}
+
 void ResultStore::add(const Study& study, const Point& point, const PointResult& result) {
   begin_transaction();
   run("SAVEPOINT row");
@@ -339,6 +400,7 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
   const auto row = static_cast<std::int64_t>(point.number);
   // Of what others have deleted, too, whose programs need not know what belongs to a run.
   for (const char* sql : {"DELETE FROM counters WHERE point = ?", "DELETE FROM launches WHERE point = ?",
+                          "DELETE FROM kernel_counters WHERE point = ?",
                           "DELETE FROM runs WHERE point = ?"})
     prepare(sql).with(row).step();
   Statement insert = prepare(
@@ -349,7 +411,9 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
       .with(row, study.workloads[point.workload].name, point.gpu, settings.dump(), result.outcome,
             result.reason, std::int64_t{result.exit_status}, as_number("cycles"), time_ns, result.wall_s,
             result.cpu_s, static_cast<std::int64_t>(result.peak_bytes), told("warpline"), configuration,
-            dumped(statistics, "options"), dumped(statistics, "command"), dumped(statistics, "files"))
+            dumped(statistics, "options"),
+            statistics.contains("command") ? dumped(statistics, "command") : json(Sweep::words_of(study, point)).dump(),
+            dumped(statistics, "files"))
       .step();
   if (const auto counters = statistics.find("counters"); counters != statistics.end()) {
     Statement count = prepare("INSERT INTO counters VALUES(?, ?, ?)");
@@ -363,15 +427,33 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
       count.with(row, number, static_cast<std::int64_t>(value)).step();
     }
   }
-  if (const auto launches = statistics.find("launches"); launches != statistics.end()) {
-    Statement launch = prepare("INSERT INTO launches VALUES(?, ?, ?, ?, ?)");
-    std::int64_t number = 0;
-    for (const json& l : *launches)
-      launch
-          .with(row, number++, l.value("kernel", std::string{}), l.value("outcome", std::string{}),
-                static_cast<std::int64_t>(l.value("cycles", std::uint64_t{0})))
-          .step();
+  if (const auto launches = statistics.find("launches"); launches != statistics.end())
+    add_launches(row, *launches);
+}
+
+void ResultStore::add_launches(std::int64_t row, const json& launches) {
+  Statement launch = prepare("INSERT INTO launches VALUES(?, ?, ?, ?, ?)");
+  std::int64_t number = 0;
+  // The launches of a kernel are counted together: a program may have many thousands.
+  std::map<std::string, std::map<std::string, std::uint64_t>> sums;
+  for (const json& l : launches) {
+    const std::string kernel = l.value("kernel", std::string{});
+    launch
+        .with(row, number++, kernel, l.value("outcome", std::string{}),
+              static_cast<std::int64_t>(l.value("cycles", std::uint64_t{0})))
+        .step();
+    auto& sum = sums[kernel];
+    if (const auto counters = l.find("counters"); counters != l.end())
+      for (const auto& [path, of] : counters->items())
+        if (path.find('[') == std::string::npos) sum[path] += of.at("value").get<std::uint64_t>();
   }
+  if (sums.size() < 2) return;  // what the run has counted is of its one kernel
+  Statement count = prepare("INSERT INTO kernel_counters VALUES(?, ?, ?, ?)");
+  for (const auto& [kernel, counters] : sums)
+    for (const auto& [path, value] : counters)
+      if (value != 0)
+        count.with(row, kernel_number(kernel), counter_number(path, "", ""), static_cast<std::int64_t>(value))
+            .step();
 }
 
 const std::vector<std::string>& ResultStore::figures() {

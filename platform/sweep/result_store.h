@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -84,8 +85,27 @@ class ResultStore {
   /// `metrics` of the study, as they are now in the file.
   [[nodiscard]] std::vector<std::string> metrics() const;
 
- private:
   class Statement;
+  /// A row of an answer; columns count from 0.
+  class Row {
+   public:
+    explicit Row(const Statement& at) : at_(at) {}
+    [[nodiscard]] bool is_null(int column) const;
+    [[nodiscard]] std::int64_t number(int column) const;
+    [[nodiscard]] double real(int column) const;
+    [[nodiscard]] std::string text(int column) const;
+
+   private:
+    const Statement& at_;
+  };
+  /// Asks a question in SQL of the tables that docs/studies.md tells, and takes the rows of its answer.
+  void ask(const char* sql, const std::function<void(const Row& row)>& take) const;
+  /// From here on everything that is asked is of this moment, whatever a sweep adds meanwhile.
+  void hold_still() const;
+  /// Whether a sweep writes the file `path` now.
+  [[nodiscard]] static bool somebody_writes(const std::string& path);
+
+ private:
   struct Names;
   [[nodiscard]] Statement prepare(const char* sql) const;
   void run(const char* sql) const;
@@ -96,6 +116,8 @@ class ResultStore {
   [[nodiscard]] std::int64_t counter_number(const std::string& path, const std::string& unit,
                                             const std::string& description);
   [[nodiscard]] std::int64_t configuration_number(const std::string& sha256, const std::string& keys);
+  [[nodiscard]] std::int64_t kernel_number(const std::string& name);
+  void add_launches(std::int64_t row, const nlohmann::json& launches);
 
   sqlite3* database_ = nullptr;
   int lock_ = -1;

@@ -68,7 +68,7 @@ const std::vector<std::vector<std::string>>& levels() {
       {"platform/host"},
       {"platform/launch"},
       {"platform/study", "platform/sweep", "platform/profile"},
-      {"platform/cuda"},
+      {"platform/cuda", "platform/sweep_report"},
       {"platform/cuda/abi", "platform/cli"},
       {"platform/cuda/libraries"}};
   return kLevels;

@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "platform/sweep_report/heat_map.h"
+#include "platform/sweep_report/html.h"
+#include "platform/sweep_report/report_input.h"
+#include "rtl_models/base/text.h"
+
+namespace warpline::sweep {
+namespace {
+
+constexpr std::size_t kSentences = 3;
+
+std::string tile(const std::string& value, const std::string& what) {
+  return fmt::format("<div class=\"tile\"><dt>{}</dt><dd>{}</dd></div>", what, value);
+}
+
+std::string tiles(const ReportInput& in) {
+  std::size_t finished = 0;
+  double wall = 0;
+  for (const StudyRun& run : in.results.runs) {
+    finished += in.results.finished(run) ? 1 : 0;
+    wall += run.wall_s;
+  }
+  const std::size_t all = in.results.runs.size();
+  std::string out = "<dl class=\"tiles\">";
+  out += tile(number_text(static_cast<double>(all)), "points");
+  out += tile(number_text(static_cast<double>(finished)), "finished");
+  if (finished != all)
+    out += tile("<a href=\"#failures\">" + number_text(static_cast<double>(all - finished)) + "</a>", "not finished");
+  out += tile(std::to_string(in.factors.size()), "things varied");
+  out += tile(std::to_string(in.results.workloads.size()), "workloads");
+  return out + tile(wall >= 5400 ? fmt::format("{:.1f} h", wall / 3600)
+                    : wall >= 90 ? fmt::format("{:.0f} min", wall / 60)
+                                 : fmt::format("{:.1f} s", wall),
+                    "of runs in all") +
+         "</dl>\n";
+}
+
+std::string shade_of(double ratio) {
+  const double size = std::abs(std::log(ratio));
+  return size < 0.01 ? "e0" : size < 0.05 ? "e1" : size < 0.15 ? "e2" : size < 0.4 ? "e3" : "e4";
+}
+
+/// What each factor does to each subject.
+std::string matrix(const ReportInput& in) {
+  const std::string& metric = in.metrics.front().name;
+  HtmlTable table("What each key does to " + escaped(metric) + ", the others the same");
+  std::vector<Cell> head = {{"", ""}};
+  for (const Factor& f : in.factors) head.push_back({"<span class=\"key\">" + escaped(f.name) + "</span>", "", 1});
+  table.head(head);
+  for (const Subject& s : in.subjects) {
+    if (s.runs.empty()) continue;
+    std::vector<Cell> row = {{fmt::format("<a href=\"#{}\">{}</a>", anchor("s-" + in.results.workloads[s.workload] + "-" + s.kernel),
+                                          escaped(s.name)),
+                              s.kernel.empty() ? "" : "inner"}};
+    for (std::size_t f = 0; f < in.factors.size(); ++f) {
+      const auto [a, b] = compared_levels(in.factors[f], s.effects, f);
+      const double ratio = s.effects.ratio(f, a, b);
+      if (a == b || std::isnan(ratio)) {
+        row.push_back({"\u2013", "number"});
+        continue;
+      }
+      row.push_back({fmt::format("<strong>{}</strong> <small>{} \u2192 {}</small>", change_text(ratio),
+                                 escaped(in.factors[f].levels[a].label), escaped(in.factors[f].levels[b].label)),
+                     "number " + shade_of(ratio)});
+    }
+    table.row(row);
+  }
+  return table.html();
+}
+
+std::string sentences(const ReportInput& in) {
+  std::string out = "<ul class=\"findings\">\n";
+  for (const Subject& s : in.subjects) {
+    if (s.runs.empty()) {
+      out += fmt::format("<li><b>{}</b>: no point finished.</li>\n", escaped(s.name));
+      continue;
+    }
+    const bool is_kernel = !s.kernel.empty();
+    out += fmt::format("<li{}><p><b>{}</b>{}. ", is_kernel ? " class=\"inner\"" : "", escaped(s.name),
+                       is_kernel ? fmt::format(", {} of the cycles of {}", percent_text(s.share),
+                                               escaped(in.results.workloads[s.workload]))
+                                 : "");
+    std::vector<std::string> changes, idle;
+    for (const std::size_t f : s.effects.order()) {
+      if (s.effects.span(f) < kLittle) {
+        idle.push_back("<b class=\"key\">" + escaped(in.factors[f].name) + "</b>");
+      } else if (changes.size() < kSentences) {
+        changes.push_back(change_sentence(in, s, f));
+      }
+    }
+    if (!changes.empty()) out += joined(changes, "; ") + ". ";
+    if (!idle.empty()) out += joined(idle, ", ", " and ") + (idle.size() == 1 ? " does" : " do") + " nothing. ";
+    out += "</p><p class=\"why\">";
+    if (!changes.empty()) {
+      const std::size_t f = s.effects.order().front();
+      if (const std::string why = evidence(in, s, f); !why.empty())
+        out += fmt::format("With <b class=\"key\">{}</b> goes: {}. ", escaped(in.factors[f].name), why);
+      out += dependence(in, s, f) + " ";
+    }
+    out += limit_sentence(in, s) + "</p></li>\n";
+  }
+  return out + "</ul>\n";
+}
+
+std::string best_points(const ReportInput& in) {
+  HtmlTable table("The best point of each workload");
+  table.head({{"workload"}, {"point"}, {"settings"}, {escaped(in.metrics.front().name), "number"}, {"to repeat it"}});
+  for (const Subject& s : in.subjects) {
+    if (s.runs.empty() || !s.kernel.empty()) continue;
+    const StudyRun& run = in.results.runs[s.runs[s.best()]];
+    table.row({{escaped(s.name)},
+               {std::to_string(run.point), "number"},
+               {escaped(settings_text(in.results, run))},
+               {number_text(s.metric[s.best()]), "number"},
+               {"<code>" + escaped(command_of(in.results, run)) + "</code>", "command"}});
+  }
+  return table.empty() ? "" : table.html();
+}
+
+}  // namespace
+
+Section overview_section(const ReportInput& in) {
+  Section out{"overview", "Overview", false, {}};
+  if (in.results.being_written)
+    out.html +=
+        "<p class=\"warning\">A sweep was writing the file of results when this report was made of it. It has the points "
+        "that were done by then.</p>\n";
+  out.html += tiles(in);
+  const bool any = std::any_of(in.subjects.begin(), in.subjects.end(), [](const Subject& s) { return !s.runs.empty(); });
+  if (!any) {
+    out.html += "<p class=\"warning\">No point finished, so there is nothing to compare. <a href=\"#failures\">Points "
+                "that did not finish</a> says why.</p>\n";
+    return out;
+  }
+  if (in.factors.empty()) out.html += "<p>All points have the same GPU and the same keys: nothing is compared.</p>\n";
+  out.html += "<h3>What helps, and why</h3>\n";
+  if (!in.factors.empty()) out.html += matrix(in);
+  out.html += sentences(in);
+  out.html +=
+      "<p class=\"note\">A change is that of the geometric mean over all points that finished, with the other keys the "
+      "same: a sum of one effect for each key, fit to the logarithms. Shades go with its size; 1% and less is taken for "
+      "nothing. Figures of several points are the sums of what they counted.</p>\n";
+  out.html += "<h3>Best points</h3>\n" + best_points(in);
+  return out;
+}
+
+}  // namespace warpline::sweep
