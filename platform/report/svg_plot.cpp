@@ -42,12 +42,13 @@ class Axis {
   [[nodiscard]] std::vector<double> ticks() const {
     std::vector<double> out;
     if (logarithmic_) {
-      const bool wide = high_ - low_ > 2.5;
+      const double decades = high_ - low_;
       for (int e = static_cast<int>(std::floor(low_)); e <= std::ceil(high_); ++e)
-        for (const double m : {1.0, 2.0, 5.0})
-          if (const double v = m * std::pow(10, e);
-              (m == 1 || !wide) && std::log10(v) >= low_ && std::log10(v) <= high_)
+        for (const double m : {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0}) {
+          const bool fine = m == 1 || (decades <= 2.5 && (m == 2 || m == 5)) || decades < 0.9;
+          if (const double v = m * std::pow(10, e); fine && std::log10(v) >= low_ && std::log10(v) <= high_)
             out.push_back(v);
+        }
       return out;
     }
     const double raw = (high_ - low_) / 6, power = std::pow(10, std::floor(std::log10(raw)));

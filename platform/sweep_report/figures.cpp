@@ -40,6 +40,7 @@ std::vector<Figure> all_figures() {
                  Kind::busy, "", {"sms", "sm."}, [](Source& s) -> Ratio {
                    return {s.counter("sm.instructions"), s.key("sms") * s.key("sm.partitions") * s.cycles_of("sm")};
                  }});
+  all.back().tells = Figure::Tells::speed;
   all.push_back({"tensor pipes", "cycles that products of matrices took them", Kind::busy, "", {"sm.tensor"},
                  [](Source& s) -> Ratio {
                    return {s.counter("sm.tensor_cycles"), s.key("sms") * s.key("sm.partitions") * s.cycles_of("sm")};
@@ -102,6 +103,7 @@ std::vector<Figure> all_figures() {
                       {"l2.slices", "l2.sets", "l2.ways"}, [](Source& s) {
                         return s.key("l2.slices") * s.key("l2.sets") * s.key("l2.ways") * kLine;
                       }));
+  all.back().tells = Figure::Tells::setting;
   all.push_back(bytes("read from L2", "by L1 and the other caches of SMs", {"l1_lg"},
                       [](Source& s) { return s.counter("crossbar.response_sectors") * kSector; }));
   all.push_back(bytes("written to L2", "by SMs", {}, [](Source& s) { return s.counter("crossbar.request_sectors") * kSector; }));
@@ -113,13 +115,15 @@ std::vector<Figure> all_figures() {
                  [](Source& s) -> Ratio {
                    return {s.counter("dram.bytes_read") + s.counter("dram.bytes_written"), s.time_ns()};
                  }});
-  all.push_back({"crossbar conflicts", "turns lost to another message, for each message", Kind::number, "a message",
+  all.back().tells = Figure::Tells::speed;
+  all.push_back({"crossbar conflicts", "turns lost to another message, for each message", Kind::number, "per message",
                  {"l2.slices", "crossbar", "sms"}, [](Source& s) -> Ratio {
                    return {s.counter("crossbar.conflicts"),
                            s.counter("crossbar.request_messages") + s.counter("crossbar.response_messages")};
                  }});
   all.push_back({"warp instructions per cycle", "of all SMs together", Kind::number, "", {"sms", "sm."},
                  [](Source& s) -> Ratio { return {s.counter("sm.instructions"), s.cycles_of("sm")}; }});
+  all.back().tells = Figure::Tells::speed;
   return all;
 }
 

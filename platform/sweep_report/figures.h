@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -40,6 +41,8 @@ struct Figure {
   std::vector<std::string> near;   ///< beginnings of keys that it is the first to tell about
   /// Numerator and denominator; a denominator of 0 or NaN: it says nothing of this run.
   std::function<std::pair<double, double>(FigureSource&)> of;
+  /// What it tells of what a key does: a cause; only how fast the run was; or no more than the key itself.
+  enum class Tells : std::uint8_t { cause, speed, setting } tells = Tells::cause;
 };
 
 /// All figures, from the SMs to the memory.

@@ -17,6 +17,8 @@ constexpr double kLimits = 0.8, kNearly = 0.6;
 constexpr std::size_t kMostEvidence = 4;
 /// An interaction with less of what varies is not worth a sentence.
 constexpr double kLeastInteraction = 0.02;
+/// Nor is one where the logarithms of the changes differ by less.
+constexpr double kLeastDependence = 0.1;
 /// Changes below are none, as far as telling why goes.
 constexpr double kLeastScore = 0.02;
 
@@ -28,6 +30,7 @@ struct Evidence {
 
 /// How much the change of a figure tells.
 double score_of(const Figure& f, double before, double after) {
+  if (f.tells == Figure::Tells::setting) return kLeastScore;
   if (f.kind == FigureKind::busy) return 1.5 * std::abs(after - before) * std::min(1.0, std::max(before, after));
   if (f.kind == FigureKind::share) return std::abs(after - before);
   if (before <= 0 || after <= 0) return 0;
@@ -55,7 +58,7 @@ std::string difference_text(const Metric& metric, double ratio) {
   const std::string name = escaped(metric.name == "cycles" ? "cycles" : metric.name);
   if (ratio > 1) return (ratio < 2 ? change_text(ratio).substr(1) + " more " : change_text(ratio) + " the ") + name;
   const std::string percent = fmt::format(ratio > 0.9 ? "{:.1f}%" : "{:.0f}%", 100 * (1 - ratio));
-  return percent + " fewer " + name + (ratio <= 0.67 ? fmt::format(" ({:.1f} times less)", 1 / ratio) : "");
+  return percent + " fewer " + name + (ratio <= 0.67 && metric.name == "cycles" ? fmt::format(" ({:.1f} times as fast)", 1 / ratio) : "");
 }
 
 double mean_logarithm(const Subject& s, const std::vector<std::size_t>& runs) {
@@ -76,14 +79,11 @@ std::pair<const Figure*, double> busiest(const ReportInput& in, const Subject& s
 }
 
 std::string limit_of(const std::pair<const Figure*, double>& most) {
-  if (most.first == nullptr) return "what limits is not known, as its configuration is not";
-  const std::string name = "<b>" + escaped(most.first->name) + "</b>";
-  const std::string busy = percent_text(most.second);
-  if (most.second >= kLimits) return fmt::format("{} limit it: busy {} of the time", name, busy);
-  if (most.second >= kNearly) return fmt::format("{} are nearly what limits it: busy {} of the time", name, busy);
-  return fmt::format("no bandwidth limits it (the busiest, {}, {} of the time): it waits for latency, or has too little "
-                     "to do at once",
-                     name, busy);
+  if (most.first == nullptr) return "what limits is not known";
+  const std::string name = "<b>" + escaped(most.first->name) + "</b>", busy = percent_text(most.second);
+  if (most.second >= kLimits) return fmt::format("{} limit: busy {} of the time", name, busy);
+  if (most.second >= kNearly) return fmt::format("{} nearly limit: busy {} of the time", name, busy);
+  return fmt::format("nothing is busy most of the time (at most {}: {}), so latency, bursts or too few warps limit", busy, name);
 }
 
 }  // namespace
@@ -118,6 +118,7 @@ std::string evidence(const ReportInput& in, const Subject& s, std::size_t factor
     Evidence e{&figure, s.figure(figure, before, in.results), s.figure(figure, after, in.results), 0,
                is_near(figure, f)};
     if (std::isnan(e.before) || std::isnan(e.after) || (e.before == 0 && e.after == 0)) continue;
+    if (figure.tells == Figure::Tells::speed || (figure.tells == Figure::Tells::setting && !e.is_own)) continue;
     e.score = score_of(figure, e.before, e.after) * (e.is_own ? 2 : 1);
     if (does_something ? e.score >= kLeastScore : e.is_own) all.push_back(e);
   }
@@ -141,18 +142,21 @@ std::string dependence(const ReportInput& in, const Subject& s, std::size_t fact
     const Factor &f = in.factors[factor], &g = in.factors[other];
     const auto [a, b] = compared_levels(f, s.effects, factor);
     std::vector<std::string> texts;
+    double least = INFINITY, most = -INFINITY;
     for (std::size_t l = 0; l < g.levels.size(); ++l) {
       std::vector<std::size_t> before, after;
       for (const std::size_t n : s.at_level(g, l)) {
         if (f.level_of[s.runs[n]] == a) before.push_back(n);
         if (f.level_of[s.runs[n]] == b) after.push_back(n);
       }
-      const double ratio = std::exp(mean_logarithm(s, after) - mean_logarithm(s, before));
+      const double change = mean_logarithm(s, after) - mean_logarithm(s, before);
       // Its ends tell enough.
-      if (!std::isnan(ratio) && (l == 0 || l + 1 == g.levels.size()))
-        texts.push_back(fmt::format("{} at {}", change_text(ratio), escaped(g.levels[l].label)));
+      if (std::isnan(change) || (l != 0 && l + 1 != g.levels.size())) continue;
+      least = std::min(least, change);
+      most = std::max(most, change);
+      texts.push_back(fmt::format("{} at {}", change_text(std::exp(change)), escaped(g.levels[l].label)));
     }
-    if (texts.size() < 2) continue;
+    if (texts.size() < 2 || most - least < kLeastDependence) continue;
     return fmt::format("It depends on {}: {}.", name_of(g), joined(texts, ", "));
   }
   return {};
@@ -166,6 +170,17 @@ std::string limit_sentence(const ReportInput& in, const Subject& s) {
                        escaped(in.metrics.front().unit), limit_of(busiest(in, s, n)));
   };
   return best == worst ? at("only", best) : at("worst", worst) + " " + at("best", best);
+}
+
+std::string limit_phrase(const ReportInput& in, const Subject& s) {
+  const auto at = [&](std::size_t n) {
+    const auto [figure, busy] = busiest(in, s, n);
+    if (figure == nullptr) return std::string("not known");
+    return fmt::format("<b>{}</b>, {} of the time{}", escaped(figure->name), percent_text(busy),
+                       busy >= kLimits ? " (limits)" : "");
+  };
+  const std::size_t best = s.best(), worst = s.worst();
+  return best == worst ? at(best) : fmt::format("{} at the worst point; {} at the best", at(worst), at(best));
 }
 
 }  // namespace warpline::sweep

@@ -28,10 +28,11 @@ struct Cell {
   unsigned columns = 1;
 };
 
-/// A table of HTML, built row by row. `caption` says what it is.
+/// A table of HTML, built row by row. `caption` says what it is, escaped already.
 class HtmlTable {
  public:
-  explicit HtmlTable(std::string caption) : caption_(std::move(caption)) {}
+  explicit HtmlTable(std::string caption, std::string classes = {})
+      : caption_(std::move(caption)), classes_(std::move(classes)) {}
   /// Rows of the head; the first cells of other rows are heads, too.
   void head(const std::vector<Cell>& cells);
   void row(const std::vector<Cell>& cells);
@@ -40,7 +41,7 @@ class HtmlTable {
   [[nodiscard]] std::string html() const;
 
  private:
-  std::string caption_, head_, rows_;
+  std::string caption_, classes_, head_, rows_;
 };
 
 }  // namespace warpline::sweep

@@ -44,31 +44,78 @@ std::string shade_of(double ratio) {
   return size < 0.01 ? "e0" : size < 0.05 ? "e1" : size < 0.15 ? "e2" : size < 0.4 ? "e3" : "e4";
 }
 
-/// What each factor does to each subject.
-std::string matrix(const ReportInput& in) {
-  const std::string& metric = in.metrics.front().name;
-  HtmlTable table("What each key does to " + escaped(metric) + ", the others the same");
-  std::vector<Cell> head = {{"", ""}};
-  for (const Factor& f : in.factors) head.push_back({"<span class=\"key\">" + escaped(f.name) + "</span>", "", 1});
-  table.head(head);
-  for (const Subject& s : in.subjects) {
-    if (s.runs.empty()) continue;
-    std::vector<Cell> row = {{fmt::format("<a href=\"#{}\">{}</a>", anchor("s-" + in.results.workloads[s.workload] + "-" + s.kernel),
-                                          escaped(s.name)),
-                              s.kernel.empty() ? "" : "inner"}};
-    for (std::size_t f = 0; f < in.factors.size(); ++f) {
-      const auto [a, b] = compared_levels(in.factors[f], s.effects, f);
-      const double ratio = s.effects.ratio(f, a, b);
-      if (a == b || std::isnan(ratio)) {
-        row.push_back({"\u2013", "number"});
-        continue;
-      }
-      row.push_back({fmt::format("<strong>{}</strong> <small>{} \u2192 {}</small>", change_text(ratio),
-                                 escaped(in.factors[f].levels[a].label), escaped(in.factors[f].levels[b].label)),
-                     "number " + shade_of(ratio)});
+/// What each factor does to all workloads together: the mean of their effects.
+Effects of_all_workloads(const ReportInput& in) {
+  Effects all;
+  for (std::size_t f = 0; f < in.factors.size(); ++f) {
+    std::vector<double>& sums = all.of.emplace_back(in.factors[f].levels.size(), 0.0);
+    all.count.emplace_back(sums.size(), 0);
+    for (std::size_t l = 0; l < sums.size(); ++l) {
+      for (const Subject& s : in.subjects)
+        if (s.kernel.empty() && !s.runs.empty() && !std::isnan(s.effects.of[f][l])) {
+          sums[l] += s.effects.of[f][l];
+          ++all.count[f][l];
+        }
+      sums[l] = all.count[f][l] == 0 ? NAN : sums[l] / static_cast<double>(all.count[f][l]);
     }
-    table.row(row);
   }
+  return all;
+}
+
+std::string lead(const ReportInput& in, const Effects& all) {
+  const std::vector<std::size_t> order = all.order();
+  const auto about = [&](std::size_t f) {
+    const auto [a, b] = compared_levels(in.factors[f], all, f);
+    return fmt::format("<b class=\"key\">{}</b> ({} from {} to {})", escaped(in.factors[f].name),
+                       change_text(all.ratio(f, a, b)), escaped(in.factors[f].levels[a].label),
+                       escaped(in.factors[f].levels[b].label));
+  };
+  if (all.span(order.front()) < kLittle)
+    return fmt::format("<p class=\"lead\">None of the keys changes {} by more than 1%.</p>\n", escaped(in.metrics.front().name));
+  std::string out = fmt::format("<p class=\"lead\">{} changes {} most", about(order.front()), escaped(in.metrics.front().name));
+  std::vector<std::string> then, nothing;
+  for (std::size_t n = 1; n < order.size(); ++n)
+    if (all.span(order[n]) < kLittle) {
+      nothing.push_back("<b class=\"key\">" + escaped(in.factors[order[n]].name) + "</b>");
+    } else if (then.size() < kSentences) {
+      then.push_back(about(order[n]));
+    }
+  if (!then.empty()) out += ", then " + joined(then, ", then ");
+  out += ".";
+  if (!nothing.empty()) out += " " + joined(nothing, ", ", " and ") + (nothing.size() == 1 ? " does" : " do") + " nothing.";
+  return out + "</p>\n";
+}
+
+std::vector<Cell> matrix_row(const ReportInput& in, Cell name, const Effects& effects) {
+  std::vector<Cell> row = {std::move(name)};
+  for (std::size_t f = 0; f < in.factors.size(); ++f) {
+    const auto [a, b] = compared_levels(in.factors[f], effects, f);
+    const double ratio = effects.ratio(f, a, b);
+    if (a == b || std::isnan(ratio)) {
+      row.push_back({"\u2013", "number"});
+      continue;
+    }
+    row.push_back({fmt::format("<strong>{}</strong> <small>{} \u2192 {}</small>", change_text(ratio),
+                               escaped(in.factors[f].levels[a].label), escaped(in.factors[f].levels[b].label)),
+                   "number " + shade_of(ratio)});
+  }
+  return row;
+}
+
+/// What each factor does to each subject.
+std::string matrix(const ReportInput& in, const Effects& all) {
+  HtmlTable table("What each key does to " + escaped(in.metrics.front().name) + ", the others the same: from the value with most to the one with least");
+  std::vector<Cell> head = {{"workload or kernel"}};
+  for (const Factor& f : in.factors) head.push_back({"<span class=\"key\">" + escaped(f.name) + "</span>", "number"});
+  table.head(head);
+  if (in.results.workloads.size() > 1) table.row(matrix_row(in, {"all workloads"}, all));
+  for (const Subject& s : in.subjects)
+    if (!s.runs.empty())
+      table.row(matrix_row(in,
+                           {fmt::format("<a href=\"#{}\">{}</a>",
+                                        anchor("s-" + in.results.workloads[s.workload] + "-" + s.kernel), escaped(s.name)),
+                            s.kernel.empty() ? "" : "inner"},
+                           s.effects));
   return table.html();
 }
 
@@ -98,10 +145,10 @@ std::string sentences(const ReportInput& in) {
     if (!changes.empty()) {
       const std::size_t f = s.effects.order().front();
       if (const std::string why = evidence(in, s, f); !why.empty())
-        out += fmt::format("With <b class=\"key\">{}</b> goes: {}. ", escaped(in.factors[f].name), why);
+        out += fmt::format("With <b class=\"key\">{}</b>: {}. ", escaped(in.factors[f].name), why);
       out += dependence(in, s, f) + " ";
     }
-    out += limit_sentence(in, s) + "</p></li>\n";
+    out += "Busiest: " + limit_phrase(in, s) + ".</p></li>\n";
   }
   return out + "</ul>\n";
 }
@@ -138,7 +185,10 @@ Section overview_section(const ReportInput& in) {
   }
   if (in.factors.empty()) out.html += "<p>All points have the same GPU and the same keys: nothing is compared.</p>\n";
   out.html += "<h3>What helps, and why</h3>\n";
-  if (!in.factors.empty()) out.html += matrix(in);
+  if (!in.factors.empty()) {
+    const Effects all = of_all_workloads(in);
+    out.html += lead(in, all) + matrix(in, all);
+  }
   out.html += sentences(in);
   out.html +=
       "<p class=\"note\">A change is that of the geometric mean over all points that finished, with the other keys the "

@@ -115,7 +115,7 @@ std::vector<const Candidate*> front_of(const std::vector<Candidate>& candidates)
   return front;
 }
 
-PlotSeries cloud_of(const ReportInput& in, const std::vector<Candidate>& candidates, bool logarithmic) {
+PlotSeries cloud_of(const ReportInput& in, const std::vector<Candidate>& candidates, const Plot& plot) {
   PlotSeries cloud;
   cloud.name = "other points";
   cloud.line = false;
@@ -126,14 +126,14 @@ PlotSeries cloud_of(const ReportInput& in, const std::vector<Candidate>& candida
     low_y = std::min(low_y, d.y);
     high_y = std::max(high_y, d.y);
   }
-  const auto cell = [logarithmic](double v, double low, double high) {
+  const auto cell = [](double v, double low, double high, bool logarithmic) {
     const double part = logarithmic ? std::log(v / low) / std::log(high / low) : (v - low) / (high - low);
     return high > low ? std::lround(part / kCell) : 0L;
   };
   std::map<std::pair<long, long>, std::size_t> taken;
   for (const Candidate& d : candidates) {
     if (candidates.size() > kMany) {
-      const auto [at, is_new] = taken.try_emplace({cell(d.x, low_x, high_x), cell(d.y, low_y, high_y)}, cloud.points.size());
+      const auto [at, is_new] = taken.try_emplace({cell(d.x, low_x, high_x, plot.x_logarithmic), cell(d.y, low_y, high_y, plot.y_logarithmic)}, cloud.points.size());
       if (!is_new) continue;
     }
     cloud.points.emplace_back(d.x, d.y);
@@ -155,7 +155,7 @@ std::vector<std::string> pareto_names(const StudyResults& results, const std::ve
 }
 
 Section pareto_section(const ReportInput& in) {
-  Section out{"pareto", "What is worth its price", false, {}};
+  Section out{"pareto", "Cost and gain", false, {}};
   const auto [name_x, name_y] = in.pareto.value_or(std::pair<std::string, std::string>{kSize, in.metrics.front().name});
   const Quantity x(in, name_x), y(in, name_y);
   std::size_t workloads = 0;
@@ -171,8 +171,11 @@ Section pareto_section(const ReportInput& in) {
                                  "it lists the front.",
                                  candidates.size(), front.size(), number_text(front.front()->x), number_text(front.front()->y),
                                  number_text(front.back()->x), number_text(front.back()->y));
-  plot.x_logarithmic = plot.y_logarithmic = candidates.back().x > 8 * candidates.front().x;
-  PlotSeries cloud = cloud_of(in, candidates, plot.x_logarithmic);
+  plot.x_logarithmic = candidates.back().x > 8 * candidates.front().x;
+  const auto [low, high] = std::minmax_element(candidates.begin(), candidates.end(),
+                                               [](const Candidate& a, const Candidate& b) { return a.y < b.y; });
+  plot.y_logarithmic = high->y > 8 * low->y;
+  PlotSeries cloud = cloud_of(in, candidates, plot);
   PlotSeries best;
   best.name = "Pareto front: nothing has less of both";
   HtmlTable table("Points on the Pareto front");

@@ -47,6 +47,8 @@ struct Section {
 [[nodiscard]] std::string dependence(const ReportInput& in, const Subject& subject, std::size_t factor);
 /// What a subject's runs wait for, as sentences of HTML.
 [[nodiscard]] std::string limit_sentence(const ReportInput& in, const Subject& subject);
+/// The same in a few words: what is busiest.
+[[nodiscard]] std::string limit_phrase(const ReportInput& in, const Subject& subject);
 /// Which levels of a factor are compared: from the one with the most of the metric to that with the least; in
 /// its order where it does nothing.
 [[nodiscard]] std::pair<std::size_t, std::size_t> compared_levels(const Factor& factor, const Effects& effects,

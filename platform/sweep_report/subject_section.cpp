@@ -116,7 +116,7 @@ std::string effects_table(const ReportInput& in, const Subject& s) {
     std::string why = evidence(in, s, f);
     if (const std::string depends = dependence(in, s, f); !depends.empty()) why += (why.empty() ? "" : ". ") + depends;
     table.row({{"<span class=\"key\">" + escaped(in.factors[f].name) + "</span>"},
-               {fmt::format("{} \u2192 {}", escaped(in.factors[f].levels[a].label), escaped(in.factors[f].levels[b].label))},
+               {fmt::format("{} \u2192 {}", escaped(in.factors[f].levels[a].label), escaped(in.factors[f].levels[b].label)), "nowrap"},
                {"<strong>" + change_text(ratio) + "</strong>", "number"},
                {effect_bar(s.effects.span(f), most)},
                {why, "text"}});
@@ -128,8 +128,10 @@ std::string plots(const ReportInput& in, const Subject& s) {
   std::string out;
   const std::vector<std::size_t> order = s.effects.order();
   std::size_t drawn = 0;
+  // What does nothing is no picture, unless it is all there is.
+  const auto does_something = [&](std::size_t f) { return f == order.front() || s.effects.span(f) >= kLittle; };
   for (const std::size_t f : order) {
-    if (!in.factors[f].numeric || drawn == kMostLinePlots) continue;
+    if (!in.factors[f].numeric || drawn == kMostLinePlots || !does_something(f)) continue;
     std::optional<std::size_t> by;
     for (const std::size_t g : order)
       if (!by && g != f && in.factors[g].levels.size() <= kMostLines) by = g;
@@ -145,46 +147,45 @@ std::string plots(const ReportInput& in, const Subject& s) {
   }
   std::size_t maps = 0;
   for (std::size_t i = 0; i < order.size() && maps < kMostHeatMaps; ++i)
-    for (std::size_t j = i + 1; j < order.size() && maps < kMostHeatMaps; ++j, ++maps) out += heat_map(in, s, order[i], order[j]);
+    for (std::size_t j = i + 1; j < order.size() && maps < kMostHeatMaps; ++j) {
+      if (j > 1 && !does_something(order[j])) continue;
+      out += heat_map(in, s, order[i], order[j]);
+      ++maps;
+    }
   return out;
 }
 
 /// Figures by the values of every key: the evidence for what the keys do.
 std::string figures_table(const ReportInput& in, const Subject& s) {
-  HtmlTable table("Figures of " + escaped(s.name) + " by the values of each key");
+  HtmlTable table("Figures of " + escaped(s.name) + " by the values of each key, over all points with that value", "figures");
   std::vector<Cell> keys = {{""}}, values = {{"figure"}};
   std::vector<std::vector<std::size_t>> columns;
-  for (const Factor& f : in.factors) {
+  std::vector<bool> begins;  // a column is the first of its key
+  for (const std::size_t number : s.effects.order()) {
+    const Factor& f = in.factors[number];
     keys.push_back({"<span class=\"key\">" + escaped(f.name) + "</span>", "first", static_cast<unsigned>(f.levels.size())});
     for (std::size_t l = 0; l < f.levels.size(); ++l) {
       values.push_back({escaped(f.levels[l].label), l == 0 ? "number first" : "number"});
       columns.push_back(s.at_level(f, l));
+      begins.push_back(l == 0);
     }
   }
   table.head(keys);
   table.head(values);
-  const auto begins = [&](std::size_t column) {
-    std::size_t at = 0;
-    for (const Factor& f : in.factors) {
-      if (at == column) return true;
-      at += f.levels.size();
-    }
-    return false;
-  };
   std::vector<Cell> metric = {{escaped(in.metrics.front().name) + ", mean"}};
   for (std::size_t c = 0; c < columns.size(); ++c)
-    metric.push_back({number_text(mean_of(s.metric, columns[c])), begins(c) ? "number first" : "number"});
+    metric.push_back({number_text(mean_of(s.metric, columns[c])), begins[c] ? "number first" : "number"});
   table.row(metric);
   for (const Figure& f : figures()) {
     std::vector<Cell> row = {{fmt::format("<span title=\"{}\">{}{}</span>", escaped(f.meaning), escaped(f.name),
-                                          f.kind == FigureKind::busy ? " busy" : "")}};
+                                          f.kind == FigureKind::busy ? " busy" : f.unit.empty() ? "" : ", " + f.unit)}};
     bool any = false;
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const double v = s.figure(f, columns[c], in.results);
       any = any || v > (f.kind == FigureKind::busy ? 0.01 : 0);
-      std::string classes = begins(c) ? "number first" : "number";
+      std::string classes = begins[c] ? "number first" : "number";
       if (f.kind == FigureKind::busy && v >= 0.2) classes += fmt::format(" u{}", std::min(4, static_cast<int>(v * 5)));
-      row.push_back({figure_text(f, v), classes});
+      row.push_back({f.kind == FigureKind::number ? number_text(v) : figure_text(f, v), classes});
     }
     if (any) table.row(row);
   }
