@@ -45,13 +45,15 @@ void add_report(CLI::App& app, int& status) {
   command.add_option("-o,--output", o.output, "the page, which needs no other file")->required();
   command.add_option("--title", o.shown.title, "heading of the page; the study's name, unless said");
   command
-      .add_option("--metrics", o.shown.metrics,
-                  "figures and counters that it shows; it judges by the first, of which less is better; those of the "
-                  "study, unless said")
+      .add_option(
+          "--metrics", o.shown.metrics,
+          "figures and counters that it shows; it judges by the first, of which less is better; those of the "
+          "study, unless said")
       ->delimiter(',');
   command
       .add_option("--pareto", o.pareto,
-                  "X,Y: figures, counters or keys of the plot of what is worth its price; size stands for price, unless said")
+                  "X,Y: figures, counters or keys of the plot of what is worth its price; size stands for "
+                  "price, unless said")
       ->delimiter(',')
       ->expected(2);
   command.add_option("--heat", o.heat, "KEY,KEY of heat maps; the pairs that change most, unless said")

@@ -66,7 +66,8 @@ class Axis {
 std::string mark_shape(std::size_t series, double size) {
   switch (series % 4) {
     case 1: return fmt::format("M{0:.1f} {0:.1f}H{1:.1f}V{1:.1f}H{0:.1f}Z", -0.9 * size, 0.9 * size);
-    case 2: return fmt::format("M0 {:.1f}L{:.1f} {:.1f}H{:.1f}Z", -1.2 * size, 1.1 * size, 0.8 * size, -1.1 * size);
+    case 2:
+      return fmt::format("M0 {:.1f}L{:.1f} {:.1f}H{:.1f}Z", -1.2 * size, 1.1 * size, 0.8 * size, -1.1 * size);
     case 3: return fmt::format("M0 {0:.1f}L{1:.1f} 0L0 {1:.1f}L{0:.1f} 0Z", -1.3 * size, 1.3 * size);
     default: return {};
   }
@@ -77,8 +78,8 @@ std::string mark_at(std::size_t series, double x, double y, double size, const s
   const std::string shape = mark_shape(series, size);
   if (shape.empty())
     return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\">{}</circle>", x, y, size, title);
-  return fmt::format("<path class=\"mark\" transform=\"translate({:.1f} {:.1f})\" d=\"{}\">{}</path>", x, y, shape,
-                     title);
+  return fmt::format("<path class=\"mark\" transform=\"translate({:.1f} {:.1f})\" d=\"{}\">{}</path>", x, y,
+                     shape, title);
 }
 
 /// Where the entries of a legend lie: as many to a line as fit.
@@ -140,9 +141,9 @@ std::string svg_of(const Plot& plot) {
   const Legend legend(plot);
   const double top = (plot.is_titled ? kTitleHeight : 6) + legend.lines() * kLegendHeight + 4;
   const double height = kHeight + top - kTitleHeight - kLegendHeight;
-  std::string out = fmt::format(
-      "<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\"><title>{}</title>{}\n", kWidth, height,
-      html_text(plot.title), description);
+  std::string out =
+      fmt::format("<svg class=\"plot\" viewBox=\"0 0 {} {}\" role=\"img\"><title>{}</title>{}\n", kWidth,
+                  height, html_text(plot.title), description);
   if (plot.is_titled)
     out += fmt::format("<text class=\"title\" x=\"{}\" y=\"18\">{}</text>\n", kLeft, html_text(plot.title));
   if (!(x_low <= x_high))
@@ -157,31 +158,35 @@ std::string svg_of(const Plot& plot) {
     out += fmt::format(
         "<path class=\"grid\" d=\"M{1} {0:.1f}H{2}\"/><text class=\"y\" x=\"{3}\" y=\"{4:.1f}\">{5}</text>\n",
         y.at(v), kLeft, kWidth - kRight, kLeft - 6, y.at(v) + 4, short_number(v));
-  out += fmt::format("<text class=\"x\" x=\"{}\" y=\"{}\">{}</text>\n", (kLeft + kWidth - kRight) / 2, height - 12,
-                     html_text(plot.x_label));
+  out += fmt::format("<text class=\"x\" x=\"{}\" y=\"{}\">{}</text>\n", (kLeft + kWidth - kRight) / 2,
+                     height - 12, html_text(plot.x_label));
   out += fmt::format("<text class=\"x\" transform=\"translate(14 {}) rotate(-90)\">{}</text>\n",
                      (top + height - kBottom) / 2, html_text(plot.y_label));
   for (std::size_t n = 0; n < plot.series.size(); ++n) {
     const PlotSeries& s = plot.series[n];
     std::string path, marks;
-    const double size = s.line ? 3 : 4;
+    const double size = s.faint ? 2 : s.line ? 3 : 4;
     for (std::size_t k = 0; k < s.points.size(); ++k) {
       const auto& p = s.points[k];
       if (!lies(p)) continue;
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x.at(p.first), y.at(p.second));
       marks += mark_at(n, x.at(p.first), y.at(p.second), size,
-                       k < s.notes.size()
-                           ? s.notes[k]
-                           : fmt::format("{}: {}, {}", s.name, short_number(p.first), short_number(p.second))) +
+                       k < s.notes.size() ? s.notes[k]
+                                          : fmt::format("{}: {}, {}", s.name, short_number(p.first),
+                                                        short_number(p.second))) +
                "\n";
     }
-    out += fmt::format("<g class=\"c{}{}\">", n % kColours, s.line ? "" : " marks");
+    out += fmt::format("<g class=\"c{}{}\">", n % kColours,
+                       s.faint  ? " marks faint"
+                       : s.line ? ""
+                                : " marks");
     if (s.line) out += fmt::format("<path class=\"line d{}\" d=\"{}\"/>", n % 4, path);
     const double at = (plot.is_titled ? kTitleHeight : 6) + legend.y(n) + 8;
-    if (s.line) out += fmt::format("<path class=\"line d{}\" d=\"M{:.1f} {:.1f}h18\"/>", n % 4, legend.x(n), at);
+    if (s.line)
+      out += fmt::format("<path class=\"line d{}\" d=\"M{:.1f} {:.1f}h18\"/>", n % 4, legend.x(n), at);
     out += marks + mark_at(n, legend.x(n) + 9, at, size, "") +
-           fmt::format("<text class=\"legend\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n", legend.x(n) + 23, at + 4,
-                       html_text(s.name));
+           fmt::format("<text class=\"legend\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n", legend.x(n) + 23,
+                       at + 4, html_text(s.name));
   }
   return out + "</svg>\n";
 }
@@ -203,7 +208,8 @@ svg.plot .d2 { stroke-dasharray: 2 3; } svg.plot .d3 { stroke-dasharray: 9 3 2 3
          "var(--c3); }\n"
          "svg.plot .c4 { fill: var(--c4); stroke: var(--c4); } svg.plot .c5 { fill: var(--c5); stroke: "
          "var(--c5); }\n"
-         "svg.plot .marks circle, svg.plot .marks .mark { fill: var(--paper); stroke-width: 1.6; } svg.plot text { stroke: none; "
+         "svg.plot .faint circle { stroke-width: 1; opacity: 0.6; } svg.plot .marks circle, svg.plot .marks "
+         ".mark { fill: var(--paper); stroke-width: 1.6; } svg.plot text { stroke: none; "
          "}\n";
 }
 

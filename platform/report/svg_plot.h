@@ -11,7 +11,8 @@ struct PlotSeries {
   std::string name;
   std::vector<std::pair<double, double>> points;  ///< x, y
   bool line = true;                               ///< joined; otherwise marks alone
-  std::vector<std::string> notes = {};               ///< of each point, what its tooltip says instead of its name
+  bool faint = false;                             ///< many marks: small, and seen through
+  std::vector<std::string> notes = {};  ///< of each point, what its tooltip says instead of its name
 };
 
 /// A plot of numbers over a number.
@@ -20,9 +21,9 @@ struct Plot {
   std::string x_label, y_label;  ///< with their units
   bool x_logarithmic = false, y_logarithmic = false;
   std::vector<PlotSeries> series;
-  std::string description;         ///< for those who do not see it; empty: the title says it
-  std::vector<double> x_ticks;     ///< where the x axis has numbers; empty: at round ones
-  bool is_titled = true;           ///< whether the title is drawn, too
+  std::string description;      ///< for those who do not see it; empty: the title says it
+  std::vector<double> x_ticks;  ///< where the x axis has numbers; empty: at round ones
+  bool is_titled = true;        ///< whether the title is drawn, too
 };
 
 /// The plot as an SVG element for a page of HTML, without any script: axes with round numbers, a legend, the

@@ -400,8 +400,7 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
   const auto row = static_cast<std::int64_t>(point.number);
   // Of what others have deleted, too, whose programs need not know what belongs to a run.
   for (const char* sql : {"DELETE FROM counters WHERE point = ?", "DELETE FROM launches WHERE point = ?",
-                          "DELETE FROM kernel_counters WHERE point = ?",
-                          "DELETE FROM runs WHERE point = ?"})
+                          "DELETE FROM kernel_counters WHERE point = ?", "DELETE FROM runs WHERE point = ?"})
     prepare(sql).with(row).step();
   Statement insert = prepare(
       "INSERT INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, "
@@ -412,7 +411,8 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
             result.reason, std::int64_t{result.exit_status}, as_number("cycles"), time_ns, result.wall_s,
             result.cpu_s, static_cast<std::int64_t>(result.peak_bytes), told("warpline"), configuration,
             dumped(statistics, "options"),
-            statistics.contains("command") ? dumped(statistics, "command") : json(Sweep::words_of(study, point)).dump(),
+            statistics.contains("command") ? dumped(statistics, "command")
+                                           : json(Sweep::words_of(study, point)).dump(),
             dumped(statistics, "files"))
       .step();
   if (const auto counters = statistics.find("counters"); counters != statistics.end()) {

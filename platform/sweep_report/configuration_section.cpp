@@ -41,9 +41,12 @@ std::string constant(const ReportInput& in) {
   std::vector<std::pair<std::string, std::vector<const ConfigurationKey*>>> blocks;
   for (const ConfigurationKey& k : in.results.configuration) {
     if (std::find(in.results.keys.begin(), in.results.keys.end(), k.name) != in.results.keys.end()) continue;
-    const std::string block = k.name.find('.') == std::string::npos ? "GPU" : k.name.substr(0, k.name.find('.'));
-    const auto at = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.first == block; });
-    (at == blocks.end() ? blocks.emplace_back(block, std::vector<const ConfigurationKey*>{}) : *at).second.push_back(&k);
+    const std::string block =
+        k.name.find('.') == std::string::npos ? "GPU" : k.name.substr(0, k.name.find('.'));
+    const auto at =
+        std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.first == block; });
+    (at == blocks.end() ? blocks.emplace_back(block, std::vector<const ConfigurationKey*>{}) : *at)
+        .second.push_back(&k);
   }
   std::string out;
   for (const auto& [block, keys] : blocks) {
@@ -84,7 +87,8 @@ Section configuration_section(const ReportInput& in) {
               escaped(in.results.first_finished) + " to " + escaped(in.results.last_finished) +
               ".</p>\n<details><summary>Its text</summary><pre>";
   // Lines stay lines.
-  for (const std::string_view line : split(in.results.text, '\n')) out.html += escaped(std::string(line)) + "\n";
+  for (const std::string_view line : split(in.results.text, '\n'))
+    out.html += escaped(std::string(line)) + "\n";
   out.html += "</pre></details>\n" + files(in);
   return out;
 }

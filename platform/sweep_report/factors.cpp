@@ -30,7 +30,8 @@ void lay_together(Factor& f) {
   std::vector<Level> ranges;
   std::size_t before = 0, first = 0;
   for (std::size_t l = 0; l < f.levels.size(); ++l) {
-    const auto range = static_cast<unsigned>(std::min(kRanges - 1, before * kRanges / std::max<std::size_t>(all, 1)));
+    const auto range =
+        static_cast<unsigned>(std::min(kRanges - 1, before * kRanges / std::max<std::size_t>(all, 1)));
     if (ranges.empty() || range != range_of[l - 1]) {
       ranges.push_back({f.levels[l].label, 0});
       first = l;
@@ -151,7 +152,8 @@ Effects effects_of(const std::vector<Factor>& factors, const std::vector<std::si
   Effects e;
   std::vector<double> rest;  // of each logarithm, what the sum so far does not explain
   for (const double m : metric) rest.push_back(std::log(m));
-  const double mean = rest.empty() ? 0 : std::accumulate(rest.begin(), rest.end(), 0.0) / static_cast<double>(rest.size());
+  const double mean =
+      rest.empty() ? 0 : std::accumulate(rest.begin(), rest.end(), 0.0) / static_cast<double>(rest.size());
   for (double& r : rest) r -= mean;
   const double varies = mean_square(rest);
   for (const Factor& f : factors) {

@@ -31,14 +31,19 @@ Section failures_section(const ReportInput& in) {
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.second.points > b.second.points; });
   HtmlTable table("Outcomes and reasons");
-  table.head({{"outcome"}, {"points", "number"}, {"reason"}, {"first", "number"}, {"workload and settings of the first"}});
+  table.head({{"outcome"},
+              {"points", "number"},
+              {"reason"},
+              {"first", "number"},
+              {"workload and settings of the first"}});
   for (std::size_t n = 0; n < std::min(order.size(), kMostReasons); ++n) {
     const auto& [what, reason] = order[n];
     table.row({{escaped(what.first)},
                {number_text(static_cast<double>(reason.points)), "number"},
                {escaped(what.second)},
                {std::to_string(reason.first->point), "number"},
-               {escaped(in.results.workloads[reason.first->workload] + ": " + settings_text(in.results, *reason.first))}});
+               {escaped(in.results.workloads[reason.first->workload] + ": " +
+                        settings_text(in.results, *reason.first))}});
   }
   out.html = "<p>Tables and plots elsewhere are of points that finished.</p>\n" + table.html();
   if (order.size() > kMostReasons)

@@ -22,7 +22,11 @@ Ratio port_share(Source& s, const char* sectors, const char* ports, const char* 
 }
 
 Figure hits(const std::string& name, const std::string& block, std::vector<std::string> near) {
-  return {name + " hit rate", "sectors found valid, of those looked up", Kind::share, "", std::move(near),
+  return {name + " hit rate",
+          "sectors found valid, of those looked up",
+          Kind::share,
+          "",
+          std::move(near),
           [part = block + ".sector_hits", whole = block + ".sector_accesses"](Source& s) -> Ratio {
             return {s.counter(part.c_str()), s.counter(whole.c_str())};
           }};
@@ -30,53 +34,98 @@ Figure hits(const std::string& name, const std::string& block, std::vector<std::
 
 Figure bytes(const std::string& name, const std::string& meaning, std::vector<std::string> near,
              std::function<double(Source&)> of) {
-  return {name, meaning, Kind::bytes, "", std::move(near),
-          [of = std::move(of)](Source& s) -> Ratio { return {of(s), 1}; }};
+  return {name, meaning,         Kind::bytes,
+          "",   std::move(near), [of = std::move(of)](Source& s) -> Ratio { return {of(s), 1}; }};
 }
 
 std::vector<Figure> all_figures() {
   std::vector<Figure> all;
-  all.push_back({"issue slots of SMs", "warp instructions issued, of those that all partitions could issue",
-                 Kind::busy, "", {"sms", "sm."}, [](Source& s) -> Ratio {
-                   return {s.counter("sm.instructions"), s.key("sms") * s.key("sm.partitions") * s.cycles_of("sm")};
-                 }});
+  all.push_back(
+      {"issue slots of SMs",
+       "warp instructions issued, of those that all partitions could issue",
+       Kind::busy,
+       "",
+       {"sms", "sm."},
+       [](Source& s) -> Ratio {
+         return {s.counter("sm.instructions"), s.key("sms") * s.key("sm.partitions") * s.cycles_of("sm")};
+       }});
   all.back().tells = Figure::Tells::speed;
-  all.push_back({"tensor pipes", "cycles that products of matrices took them", Kind::busy, "", {"sm.tensor"},
-                 [](Source& s) -> Ratio {
-                   return {s.counter("sm.tensor_cycles"), s.key("sms") * s.key("sm.partitions") * s.cycles_of("sm")};
-                 }});
-  all.push_back({"shared memory", "passes over its banks, of one a cycle in each SM", Kind::busy, "", {"sm.shared"},
+  all.push_back(
+      {"tensor pipes",
+       "cycles that products of matrices took them",
+       Kind::busy,
+       "",
+       {"sm.tensor"},
+       [](Source& s) -> Ratio {
+         return {s.counter("sm.tensor_cycles"), s.key("sms") * s.key("sm.partitions") * s.cycles_of("sm")};
+       }});
+  all.push_back({"shared memory",
+                 "passes over its banks, of one a cycle in each SM",
+                 Kind::busy,
+                 "",
+                 {"sm.shared"},
                  [](Source& s) -> Ratio {
                    return {s.counter("sm.lsu.shared_passes"), s.key("sms") * s.cycles_of("sm")};
                  }});
-  all.push_back({"ports from crossbar to L1", "bytes of replies, of what the ports of all SMs take", Kind::busy, "",
-                 {"sms", "hops.l1_lg_crossbar", "crossbar"}, [](Source& s) {
-                   return port_share(s, "crossbar.response_sectors", "sms", "hops.l1_lg_crossbar.response.width");
+  all.push_back({"ports from crossbar to L1",
+                 "bytes of replies, of what the ports of all SMs take",
+                 Kind::busy,
+                 "",
+                 {"sms", "hops.l1_lg_crossbar", "crossbar"},
+                 [](Source& s) {
+                   return port_share(s, "crossbar.response_sectors", "sms",
+                                     "hops.l1_lg_crossbar.response.width");
                  }});
   all.push_back({"request ports of L2 slices",
-                 "requests, of one a cycle to each slice; writes of more than a beat take more", Kind::busy, "",
-                 {"l2.slices"}, [](Source& s) -> Ratio {
-                   const double sectors = s.counter("crossbar.request_sectors") * kSector / s.key("hops.crossbar_l2.request.width");
-                   return {std::max(s.counter("crossbar.request_messages"), sectors), s.key("l2.slices") * s.cycles_of("l2")};
+                 "requests, of one a cycle to each slice; writes of more than a beat take more",
+                 Kind::busy,
+                 "",
+                 {"l2.slices"},
+                 [](Source& s) -> Ratio {
+                   const double sectors = s.counter("crossbar.request_sectors") * kSector /
+                                          s.key("hops.crossbar_l2.request.width");
+                   return {std::max(s.counter("crossbar.request_messages"), sectors),
+                           s.key("l2.slices") * s.cycles_of("l2")};
                  }});
-  all.push_back({"reply ports of L2 slices", "bytes of replies, of what the ports of all slices give", Kind::busy, "",
-                 {"l2.slices", "hops.crossbar_l2"}, [](Source& s) {
-                   return port_share(s, "crossbar.response_sectors", "l2.slices", "hops.crossbar_l2.response.width");
+  all.push_back({"reply ports of L2 slices",
+                 "bytes of replies, of what the ports of all slices give",
+                 Kind::busy,
+                 "",
+                 {"l2.slices", "hops.crossbar_l2"},
+                 [](Source& s) {
+                   return port_share(s, "crossbar.response_sectors", "l2.slices",
+                                     "hops.crossbar_l2.response.width");
                  }});
-  all.push_back({"DRAM data buses", "cycles in which they move data, all channels together", Kind::busy, "", {"dram."},
+  all.push_back({"DRAM data buses",
+                 "cycles in which they move data, all channels together",
+                 Kind::busy,
+                 "",
+                 {"dram."},
                  [](Source& s) -> Ratio {
                    return {s.counter("dram.busy_cycles"), s.key("dram.channels") * s.cycles_of("dram")};
                  }});
-  all.push_back({"busiest DRAM data bus", "the same of the channel that moves most", Kind::busy, "", {"dram.channels"},
+  all.push_back({"busiest DRAM data bus",
+                 "the same of the channel that moves most",
+                 Kind::busy,
+                 "",
+                 {"dram.channels"},
                  [](Source& s) -> Ratio {
                    const double most = s.counter("dram[max].busy_cycles");
                    return {most, most == 0 ? 0 : s.cycles_of("dram")};
                  }});
-  all.push_back({"link to the host, down", "bytes, of what it can carry", Kind::busy, "", {"pcie"},
+  all.push_back({"link to the host, down",
+                 "bytes, of what it can carry",
+                 Kind::busy,
+                 "",
+                 {"pcie"},
                  [](Source& s) -> Ratio {
                    return {s.counter("pcie.bytes_down"), s.key("pcie.bytes_per_cycle") * s.cycles_of("link")};
                  }});
-  all.push_back({"link to the host, up", "bytes, of what it can carry", Kind::busy, "", {"pcie"},
+  all.push_back({"link to the host, up",
+                 "bytes, of what it can carry",
+                 Kind::busy,
+                 "",
+                 {"pcie"},
                  [](Source& s) -> Ratio {
                    return {s.counter("pcie.bytes_up"), s.key("pcie.bytes_per_cycle") * s.cycles_of("link")};
                  }});
@@ -85,17 +134,31 @@ std::vector<Figure> all_figures() {
   all.push_back(hits("constant cache", "constant", {"constant"}));
   all.push_back(hits("instruction cache", "instruction", {"instruction"}));
   all.push_back(hits("L2", "l2", {"l2.sets", "l2.ways", "l2.replacement", "l2."}));
-  all.push_back({"DRAM row hit rate", "requests served from a row opened for another", Kind::share, "", {"dram."},
+  all.push_back({"DRAM row hit rate",
+                 "requests served from a row opened for another",
+                 Kind::share,
+                 "",
+                 {"dram."},
                  [](Source& s) -> Ratio {
                    const double hit = s.counter("dram.row_hits");
                    return {hit, hit + s.counter("dram.row_misses") + s.counter("dram.row_conflicts")};
                  }});
-  all.push_back({"TLB hit rate", "requests whose page a TLB had", Kind::share, "", {"crossbar.translation"},
+  all.push_back({"TLB hit rate",
+                 "requests whose page a TLB had",
+                 Kind::share,
+                 "",
+                 {"crossbar.translation"},
                  [](Source& s) -> Ratio {
-                   const double hit = s.counter("crossbar.translation.first_hits") + s.counter("crossbar.translation.second_hits");
-                   return {hit, hit + s.counter("crossbar.translation.walks") + s.counter("crossbar.translation.merges")};
+                   const double hit = s.counter("crossbar.translation.first_hits") +
+                                      s.counter("crossbar.translation.second_hits");
+                   return {hit, hit + s.counter("crossbar.translation.walks") +
+                                    s.counter("crossbar.translation.merges")};
                  }});
-  all.push_back({"lanes active", "thread instructions, of 32 a warp instruction", Kind::share, "", {},
+  all.push_back({"lanes active",
+                 "thread instructions, of 32 a warp instruction",
+                 Kind::share,
+                 "",
+                 {},
                  [](Source& s) -> Ratio {
                    return {s.counter("sm.thread_instructions"), kLanes * s.counter("sm.instructions")};
                  }});
@@ -106,23 +169,38 @@ std::vector<Figure> all_figures() {
   all.back().tells = Figure::Tells::setting;
   all.push_back(bytes("read from L2", "by L1 and the other caches of SMs", {"l1_lg"},
                       [](Source& s) { return s.counter("crossbar.response_sectors") * kSector; }));
-  all.push_back(bytes("written to L2", "by SMs", {}, [](Source& s) { return s.counter("crossbar.request_sectors") * kSector; }));
+  all.push_back(bytes("written to L2", "by SMs", {},
+                      [](Source& s) { return s.counter("crossbar.request_sectors") * kSector; }));
   all.push_back(bytes("read from DRAM", "in whole sectors", {"l2.sets", "l2.ways"},
                       [](Source& s) { return s.counter("dram.bytes_read"); }));
   all.push_back(bytes("written to DRAM", "in whole sectors", {"l2.sets", "l2.ways"},
                       [](Source& s) { return s.counter("dram.bytes_written"); }));
-  all.push_back({"DRAM bandwidth in use", "bytes moved over the time of the run", Kind::number, "GB/s", {"dram."},
+  all.push_back({"DRAM bandwidth in use",
+                 "bytes moved over the time of the run",
+                 Kind::number,
+                 "GB/s",
+                 {"dram."},
                  [](Source& s) -> Ratio {
                    return {s.counter("dram.bytes_read") + s.counter("dram.bytes_written"), s.time_ns()};
                  }});
   all.back().tells = Figure::Tells::speed;
-  all.push_back({"crossbar conflicts", "turns lost to another message, for each message", Kind::number, "per message",
-                 {"l2.slices", "crossbar", "sms"}, [](Source& s) -> Ratio {
+  all.push_back({"crossbar conflicts",
+                 "turns lost to another message, for each message",
+                 Kind::number,
+                 "per message",
+                 {"l2.slices", "crossbar", "sms"},
+                 [](Source& s) -> Ratio {
                    return {s.counter("crossbar.conflicts"),
                            s.counter("crossbar.request_messages") + s.counter("crossbar.response_messages")};
                  }});
-  all.push_back({"warp instructions per cycle", "of all SMs together", Kind::number, "", {"sms", "sm."},
-                 [](Source& s) -> Ratio { return {s.counter("sm.instructions"), s.cycles_of("sm")}; }});
+  all.push_back({"warp instructions per cycle",
+                 "of all SMs together",
+                 Kind::number,
+                 "",
+                 {"sms", "sm."},
+                 [](Source& s) -> Ratio {
+                   return {s.counter("sm.instructions"), s.cycles_of("sm")};
+                 }});
   all.back().tells = Figure::Tells::speed;
   return all;
 }

@@ -12,7 +12,8 @@ namespace warpline::sweep {
 class FigureSource {
  public:
   virtual ~FigureSource() = default;
-  /// A counter's total; "dram[max].busy_cycles" is that of the block that counted most. 0: it counted nothing.
+  /// A counter's total; "dram[max].busy_cycles" is that of the block that counted most. 0: it counted
+  /// nothing.
   [[nodiscard]] virtual double counter(const char* path) = 0;
   /// A key of the GPU; NaN: nobody knows it.
   [[nodiscard]] virtual double key(const char* path) = 0;
@@ -26,19 +27,20 @@ class FigureSource {
 
 /// How a figure is shown and what a change of it means.
 enum class FigureKind : std::uint8_t {
-  busy,    ///< share of what something could do at most, per cent: near 100 it is what limits
-  share,   ///< per cent
+  busy,   ///< share of what something could do at most, per cent: near 100 it is what limits
+  share,  ///< per cent
   bytes,
   number,
 };
 
-/// A figure that counters and keys make: of several runs, the sum of its numerators by that of its denominators.
+/// A figure that counters and keys make: of several runs, the sum of its numerators by that of its
+/// denominators.
 struct Figure {
   std::string name;
   std::string meaning;  ///< a sentence without its end
   FigureKind kind = FigureKind::number;
-  std::string unit;                ///< of FigureKind::number
-  std::vector<std::string> near;   ///< beginnings of keys that it is the first to tell about
+  std::string unit;               ///< of FigureKind::number
+  std::vector<std::string> near;  ///< beginnings of keys that it is the first to tell about
   /// Numerator and denominator; a denominator of 0 or NaN: it says nothing of this run.
   std::function<std::pair<double, double>(FigureSource&)> of;
   /// What it tells of what a key does: a cause; only how fast the run was; or no more than the key itself.

@@ -31,7 +31,9 @@ struct Evidence {
 /// How much the change of a figure tells.
 double score_of(const Figure& f, double before, double after) {
   if (f.tells == Figure::Tells::setting) return kLeastScore;
-  if (f.kind == FigureKind::busy) return 1.5 * std::abs(after - before) * std::min(1.0, std::max(before, after));
+  // What is relieved is a cause; what is busier is, for the most part, only faster.
+  if (f.kind == FigureKind::busy)
+    return (after < before ? 1.5 : 0.3) * std::abs(after - before) * std::min(1.0, std::max(before, after));
   if (f.kind == FigureKind::share) return std::abs(after - before);
   if (before <= 0 || after <= 0) return 0;
   return std::min(0.25, 0.1 * std::abs(std::log2(after / before)));
@@ -56,9 +58,11 @@ std::string arrow(const Factor& f, std::size_t a, std::size_t b) {
 /// "58% fewer cycles", "12% more dram.reads".
 std::string difference_text(const Metric& metric, double ratio) {
   const std::string name = escaped(metric.name == "cycles" ? "cycles" : metric.name);
-  if (ratio > 1) return (ratio < 2 ? change_text(ratio).substr(1) + " more " : change_text(ratio) + " the ") + name;
+  if (ratio > 1)
+    return (ratio < 2 ? change_text(ratio).substr(1) + " more " : change_text(ratio) + " the ") + name;
   const std::string percent = fmt::format(ratio > 0.9 ? "{:.1f}%" : "{:.0f}%", 100 * (1 - ratio));
-  return percent + " fewer " + name + (ratio <= 0.67 && metric.name == "cycles" ? fmt::format(" ({:.1f} times as fast)", 1 / ratio) : "");
+  return percent + " fewer " + name +
+         (ratio <= 0.67 && metric.name == "cycles" ? fmt::format(" ({:.1f} times as fast)", 1 / ratio) : "");
 }
 
 double mean_logarithm(const Subject& s, const std::vector<std::size_t>& runs) {
@@ -83,7 +87,9 @@ std::string limit_of(const std::pair<const Figure*, double>& most) {
   const std::string name = "<b>" + escaped(most.first->name) + "</b>", busy = percent_text(most.second);
   if (most.second >= kLimits) return fmt::format("{} limit: busy {} of the time", name, busy);
   if (most.second >= kNearly) return fmt::format("{} nearly limit: busy {} of the time", name, busy);
-  return fmt::format("nothing is busy most of the time (at most {}: {}), so latency, bursts or too few warps limit", busy, name);
+  return fmt::format(
+      "nothing is busy most of the time (at most {}: {}), so latency, bursts or too few warps limit", busy,
+      name);
 }
 
 }  // namespace
@@ -103,8 +109,7 @@ std::string change_sentence(const ReportInput& in, const Subject& s, std::size_t
   const std::string way = name_of(f) + " " + arrow(f, a, b);
   const double ratio = s.effects.ratio(factor, a, b);
   if (a == b || std::isnan(ratio)) return name_of(f) + " has one value here";
-  if (s.effects.span(factor) < kLittle)
-    return fmt::format("{}: no effect ({})", way, change_text(ratio));
+  if (s.effects.span(factor) < kLittle) return fmt::format("{}: no effect ({})", way, change_text(ratio));
   return fmt::format("{}: {}", way, difference_text(in.metrics.front(), ratio));
 }
 
@@ -118,18 +123,21 @@ std::string evidence(const ReportInput& in, const Subject& s, std::size_t factor
     Evidence e{&figure, s.figure(figure, before, in.results), s.figure(figure, after, in.results), 0,
                is_near(figure, f)};
     if (std::isnan(e.before) || std::isnan(e.after) || (e.before == 0 && e.after == 0)) continue;
-    if (figure.tells == Figure::Tells::speed || (figure.tells == Figure::Tells::setting && !e.is_own)) continue;
+    if (figure.tells == Figure::Tells::speed || (figure.tells == Figure::Tells::setting && !e.is_own))
+      continue;
     e.score = score_of(figure, e.before, e.after) * (e.is_own ? 2 : 1);
     if (does_something ? e.score >= kLeastScore : e.is_own) all.push_back(e);
   }
-  std::stable_sort(all.begin(), all.end(), [](const Evidence& x, const Evidence& y) { return x.score > y.score; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Evidence& x, const Evidence& y) { return x.score > y.score; });
   if (all.size() > kMostEvidence) all.resize(kMostEvidence);
   std::vector<std::string> texts;
   for (const Evidence& e : all) {
     const bool same = figure_text(*e.figure, e.before) == figure_text(*e.figure, e.after);
-    texts.push_back(fmt::format("{}{} {}", escaped(e.figure->name), e.figure->kind == FigureKind::busy ? " busy" : "",
-                                same ? "stays " + figure_text(*e.figure, e.after)
-                                     : figure_text(*e.figure, e.before) + " \u2192 " + figure_text(*e.figure, e.after)));
+    texts.push_back(
+        fmt::format("{}{} {}", escaped(e.figure->name), e.figure->kind == FigureKind::busy ? " busy" : "",
+                    same ? "stays " + figure_text(*e.figure, e.after)
+                         : figure_text(*e.figure, e.before) + " \u2192 " + figure_text(*e.figure, e.after)));
   }
   return joined(texts, "; ");
 }
@@ -166,8 +174,9 @@ std::string limit_sentence(const ReportInput& in, const Subject& s) {
   const std::size_t best = s.best(), worst = s.worst();
   const auto at = [&](const char* which, std::size_t n) {
     return fmt::format("At its {} point ({}; {} {}) {}.", which,
-                       escaped(settings_text(in.results, in.results.runs[s.runs[n]])), number_text(s.metric[n]),
-                       escaped(in.metrics.front().unit), limit_of(busiest(in, s, n)));
+                       escaped(settings_text(in.results, in.results.runs[s.runs[n]])),
+                       number_text(s.metric[n]), escaped(in.metrics.front().unit),
+                       limit_of(busiest(in, s, n)));
   };
   return best == worst ? at("only", best) : at("worst", worst) + " " + at("best", best);
 }

@@ -40,63 +40,74 @@ std::string heat_map_svg(const HeatMap& map) {
         high = std::max(high, v);
       }
   const double left = std::max(70.0, 30 + kLetter * static_cast<double>(longest(map.rows)));
-  const double cell = std::min(110.0, (kWidth - left - 4) / static_cast<double>(std::max<std::size_t>(map.columns.size(), 1)));
+  const double cell = std::min(
+      110.0, (kWidth - left - 4) / static_cast<double>(std::max<std::size_t>(map.columns.size(), 1)));
   const double bottom = kTop + kCellHeight * static_cast<double>(map.rows.size());
   const bool slanted = kLetter * static_cast<double>(longest(map.columns)) > cell - 4;
   const double labels = slanted ? 14 + 0.75 * kLetter * static_cast<double>(longest(map.columns)) : 18;
   const double legend = bottom + labels + 34;
   std::string out = fmt::format(
-      "<svg class=\"plot heat\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\"><title>{}</title><desc>{}</desc>\n", kWidth,
-      legend + 30, escaped(map.title), escaped(map.description));
+      "<svg class=\"plot heat\" viewBox=\"0 0 {:.0f} {:.0f}\" "
+      "role=\"img\"><title>{}</title><desc>{}</desc>\n",
+      kWidth, legend + 30, escaped(map.title), escaped(map.description));
   const double range = high > low ? std::log(high / low) : 0;
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
     const double y = kTop + kCellHeight * static_cast<double>(r);
-    out += fmt::format("<text class=\"y\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left - 8, y + 19, escaped(map.rows[r]));
+    out += fmt::format("<text class=\"y\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left - 8, y + 19,
+                       escaped(map.rows[r]));
     for (std::size_t c = 0; c < map.columns.size(); ++c) {
       const double v = map.values[r][c], x = left + cell * static_cast<double>(c);
       const bool known = !std::isnan(v);
-      const auto shade =
-          range > 0 && v > 0 ? static_cast<unsigned>(std::lround((kShades - 1) * std::log(v / low) / range)) : 0U;
-      const std::string note = fmt::format("{} = {}, {} = {}: {}", map.across, map.columns[c], map.down, map.rows[r],
-                                           known ? number_text(v) + " " + map.unit : "no run");
+      const auto shade = range > 0 && v > 0
+                             ? static_cast<unsigned>(std::lround((kShades - 1) * std::log(v / low) / range))
+                             : 0U;
+      const std::string note = fmt::format("{} = {}, {} = {}: {}", map.across, map.columns[c], map.down,
+                                           map.rows[r], known ? number_text(v) + " " + map.unit : "no run");
       out += fmt::format(
-          "<g><title>{}</title><rect class=\"{}{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
-          escaped(note), known ? fmt::format("h{}", shade) : "none", known && v == low ? " least" : "", x + 1, y + 1,
-          cell - 2, kCellHeight - 2);
+          "<g><title>{}</title><rect class=\"{}{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+          "height=\"{:.1f}\"/>",
+          escaped(note), known ? fmt::format("h{}", shade) : "none", known && v == low ? " least" : "", x + 1,
+          y + 1, cell - 2, kCellHeight - 2);
       if (known && cell >= 40)
-        out += fmt::format("<text class=\"x {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", shade >= 5 ? "deep" : "pale",
-                           x + cell / 2, y + 19, brief(v));
+        out += fmt::format("<text class=\"x {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
+                           shade >= 5 ? "deep" : "pale", x + cell / 2, y + 19, brief(v));
       out += "</g>\n";
     }
   }
   for (std::size_t c = 0; c < map.columns.size(); ++c) {
     const double x = left + cell * (static_cast<double>(c) + 0.5);
     if (slanted) {
-      out += fmt::format("<text class=\"y\" transform=\"translate({:.1f} {:.1f}) rotate(-45)\">{}</text>\n", x + 4,
-                         bottom + 14, escaped(map.columns[c]));
+      out += fmt::format("<text class=\"y\" transform=\"translate({:.1f} {:.1f}) rotate(-45)\">{}</text>\n",
+                         x + 4, bottom + 14, escaped(map.columns[c]));
     } else {
-      out += fmt::format("<text class=\"x\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x, bottom + 16, escaped(map.columns[c]));
+      out += fmt::format("<text class=\"x\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x, bottom + 16,
+                         escaped(map.columns[c]));
     }
   }
   const double middle = left + cell * static_cast<double>(map.columns.size()) / 2;
-  out += fmt::format("<text class=\"x axis\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", middle, bottom + labels + 16,
-                     escaped(map.across));
+  out += fmt::format("<text class=\"x axis\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", middle,
+                     bottom + labels + 16, escaped(map.across));
   out += fmt::format("<text class=\"x axis\" transform=\"translate(12 {:.1f}) rotate(-90)\">{}</text>\n",
                      (kTop + bottom) / 2, escaped(map.down));
   // What the shades are.
   for (unsigned s = 0; s < kShades && range > 0; ++s)
-    out += fmt::format("<rect class=\"h{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"18\" height=\"10\"/>", s, left + 18.0 * s, legend);
+    out += fmt::format("<rect class=\"h{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"18\" height=\"10\"/>", s,
+                       left + 18.0 * s, legend);
   if (range > 0)
-    out += fmt::format("<text class=\"legend\" x=\"{:.1f}\" y=\"{:.1f}\">{} to {} {}; framed: the least</text>\n",
-                       left + 18.0 * kShades + 8, legend + 9, brief(low), brief(high), escaped(map.unit));
+    out += fmt::format(
+        "<text class=\"legend\" x=\"{:.1f}\" y=\"{:.1f}\">{} to {} {}; framed: the least</text>\n",
+        left + 18.0 * kShades + 8, legend + 9, brief(low), brief(high), escaped(map.unit));
   return out + "</svg>\n";
 }
 
 std::string effect_bar(double times, double most) {
-  const double whole = std::log(std::max(most, 1.05)), length = kBar * std::min(1.0, std::log(std::max(times, 1.0)) / whole);
+  const double whole = std::log(std::max(most, 1.05)),
+               length = kBar * std::min(1.0, std::log(std::max(times, 1.0)) / whole);
   return fmt::format(
-      "<svg class=\"bar\" viewBox=\"0 0 {0} 12\" width=\"{0}\" height=\"12\" aria-hidden=\"true\"><rect class=\"track\" "
-      "width=\"{0}\" height=\"12\" rx=\"2\"/><rect class=\"fill\" width=\"{1:.1f}\" height=\"12\" rx=\"2\"/></svg>",
+      "<svg class=\"bar\" viewBox=\"0 0 {0} 12\" width=\"{0}\" height=\"12\" aria-hidden=\"true\"><rect "
+      "class=\"track\" "
+      "width=\"{0}\" height=\"12\" rx=\"2\"/><rect class=\"fill\" width=\"{1:.1f}\" height=\"12\" "
+      "rx=\"2\"/></svg>",
       kBar, length);
 }
 

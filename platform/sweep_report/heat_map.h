@@ -8,10 +8,10 @@ namespace warpline::sweep {
 /// A number for each pair of values of two things.
 struct HeatMap {
   std::string title, description;
-  std::string across, down;                     ///< what the columns and the rows are
-  std::vector<std::string> columns, rows;       ///< their labels
-  std::string unit;                             ///< of the numbers
-  std::vector<std::vector<double>> values;      ///< by row and column; NaN: there is none
+  std::string across, down;                 ///< what the columns and the rows are
+  std::vector<std::string> columns, rows;   ///< their labels
+  std::string unit;                         ///< of the numbers
+  std::vector<std::vector<double>> values;  ///< by row and column; NaN: there is none
 };
 
 /// As an SVG element: the shade of a cell goes with the logarithm of its number, which stands in it, too; the

@@ -86,7 +86,8 @@ void HtmlTable::row(const std::vector<Cell>& cells) {
 
 std::string HtmlTable::html() const {
   return fmt::format(
-      "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table class=\"{3}\"><caption>{0}</caption>\n"
+      "<div class=\"scroll\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table "
+      "class=\"{3}\"><caption>{0}</caption>\n"
       "<thead>{1}</thead>\n<tbody>{2}</tbody></table></div>\n",
       caption_, head_, rows_, classes_);
 }

@@ -23,7 +23,7 @@ namespace warpline::sweep {
 
 /// A cell of a table.
 struct Cell {
-  std::string html;     ///< escaped already
+  std::string html;          ///< escaped already
   std::string classes = {};  ///< of the style sheet
   unsigned columns = 1;
 };

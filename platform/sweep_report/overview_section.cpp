@@ -29,13 +29,15 @@ std::string tiles(const ReportInput& in) {
   out += tile(number_text(static_cast<double>(all)), "points");
   out += tile(number_text(static_cast<double>(finished)), "finished");
   if (finished != all)
-    out += tile("<a href=\"#failures\">" + number_text(static_cast<double>(all - finished)) + "</a>", "not finished");
+    out += tile("<a href=\"#failures\">" + number_text(static_cast<double>(all - finished)) + "</a>",
+                "not finished");
   out += tile(std::to_string(in.factors.size()), "things varied");
   out += tile(std::to_string(in.results.workloads.size()), "workloads");
-  return out + tile(wall >= 5400 ? fmt::format("{:.1f} h", wall / 3600)
-                    : wall >= 90 ? fmt::format("{:.0f} min", wall / 60)
-                                 : fmt::format("{:.1f} s", wall),
-                    "of runs in all") +
+  return out +
+         tile(wall >= 5400 ? fmt::format("{:.1f} h", wall / 3600)
+              : wall >= 90 ? fmt::format("{:.0f} min", wall / 60)
+                           : fmt::format("{:.1f} s", wall),
+              "of runs in all") +
          "</dl>\n";
 }
 
@@ -71,8 +73,10 @@ std::string lead(const ReportInput& in, const Effects& all) {
                        escaped(in.factors[f].levels[b].label));
   };
   if (all.span(order.front()) < kLittle)
-    return fmt::format("<p class=\"lead\">None of the keys changes {} by more than 1%.</p>\n", escaped(in.metrics.front().name));
-  std::string out = fmt::format("<p class=\"lead\">{} changes {} most", about(order.front()), escaped(in.metrics.front().name));
+    return fmt::format("<p class=\"lead\">None of the keys changes {} by more than 1%.</p>\n",
+                       escaped(in.metrics.front().name));
+  std::string out = fmt::format("<p class=\"lead\">{} changes {} most", about(order.front()),
+                                escaped(in.metrics.front().name));
   std::vector<std::string> then, nothing;
   for (std::size_t n = 1; n < order.size(); ++n)
     if (all.span(order[n]) < kLittle) {
@@ -82,7 +86,8 @@ std::string lead(const ReportInput& in, const Effects& all) {
     }
   if (!then.empty()) out += ", then " + joined(then, ", then ");
   out += ".";
-  if (!nothing.empty()) out += " " + joined(nothing, ", ", " and ") + (nothing.size() == 1 ? " does" : " do") + " nothing.";
+  if (!nothing.empty())
+    out += " " + joined(nothing, ", ", " and ") + (nothing.size() == 1 ? " does" : " do") + " nothing.";
   return out + "</p>\n";
 }
 
@@ -95,27 +100,31 @@ std::vector<Cell> matrix_row(const ReportInput& in, Cell name, const Effects& ef
       row.push_back({"\u2013", "number"});
       continue;
     }
-    row.push_back({fmt::format("<strong>{}</strong> <small>{} \u2192 {}</small>", change_text(ratio),
-                               escaped(in.factors[f].levels[a].label), escaped(in.factors[f].levels[b].label)),
-                   "number " + shade_of(ratio)});
+    row.push_back(
+        {fmt::format("<strong>{}</strong> <small>{} \u2192 {}</small>", change_text(ratio),
+                     escaped(in.factors[f].levels[a].label), escaped(in.factors[f].levels[b].label)),
+         "number " + shade_of(ratio)});
   }
   return row;
 }
 
 /// What each factor does to each subject.
 std::string matrix(const ReportInput& in, const Effects& all) {
-  HtmlTable table("What each key does to " + escaped(in.metrics.front().name) + ", the others the same: from the value with most to the one with least");
+  HtmlTable table("What each key does to " + escaped(in.metrics.front().name) +
+                  ", the others the same: from the value with most to the one with least");
   std::vector<Cell> head = {{"workload or kernel"}};
-  for (const Factor& f : in.factors) head.push_back({"<span class=\"key\">" + escaped(f.name) + "</span>", "number"});
+  for (const Factor& f : in.factors)
+    head.push_back({"<span class=\"key\">" + escaped(f.name) + "</span>", "number"});
   table.head(head);
   if (in.results.workloads.size() > 1) table.row(matrix_row(in, {"all workloads"}, all));
   for (const Subject& s : in.subjects)
     if (!s.runs.empty())
-      table.row(matrix_row(in,
-                           {fmt::format("<a href=\"#{}\">{}</a>",
-                                        anchor("s-" + in.results.workloads[s.workload] + "-" + s.kernel), escaped(s.name)),
-                            s.kernel.empty() ? "" : "inner"},
-                           s.effects));
+      table.row(matrix_row(
+          in,
+          {fmt::format("<a href=\"#{}\">{}</a>",
+                       anchor("s-" + in.results.workloads[s.workload] + "-" + s.kernel), escaped(s.name)),
+           s.kernel.empty() ? "" : "inner"},
+          s.effects));
   return table.html();
 }
 
@@ -140,7 +149,8 @@ std::string sentences(const ReportInput& in) {
       }
     }
     if (!changes.empty()) out += joined(changes, "; ") + ". ";
-    if (!idle.empty()) out += joined(idle, ", ", " and ") + (idle.size() == 1 ? " does" : " do") + " nothing. ";
+    if (!idle.empty())
+      out += joined(idle, ", ", " and ") + (idle.size() == 1 ? " does" : " do") + " nothing. ";
     out += "</p><p class=\"why\">";
     if (!changes.empty()) {
       const std::size_t f = s.effects.order().front();
@@ -155,7 +165,11 @@ std::string sentences(const ReportInput& in) {
 
 std::string best_points(const ReportInput& in) {
   HtmlTable table("The best point of each workload");
-  table.head({{"workload"}, {"point"}, {"settings"}, {escaped(in.metrics.front().name), "number"}, {"to repeat it"}});
+  table.head({{"workload"},
+              {"point"},
+              {"settings"},
+              {escaped(in.metrics.front().name), "number"},
+              {"to repeat it"}});
   for (const Subject& s : in.subjects) {
     if (s.runs.empty() || !s.kernel.empty()) continue;
     const StudyRun& run = in.results.runs[s.runs[s.best()]];
@@ -174,16 +188,21 @@ Section overview_section(const ReportInput& in) {
   Section out{"overview", "Overview", false, {}};
   if (in.results.being_written)
     out.html +=
-        "<p class=\"warning\">A sweep was writing the file of results when this report was made of it. It has the points "
+        "<p class=\"warning\">A sweep was writing the file of results when this report was made of it. It "
+        "has the points "
         "that were done by then.</p>\n";
   out.html += tiles(in);
-  const bool any = std::any_of(in.subjects.begin(), in.subjects.end(), [](const Subject& s) { return !s.runs.empty(); });
+  const bool any =
+      std::any_of(in.subjects.begin(), in.subjects.end(), [](const Subject& s) { return !s.runs.empty(); });
   if (!any) {
-    out.html += "<p class=\"warning\">No point finished, so there is nothing to compare. <a href=\"#failures\">Points "
-                "that did not finish</a> says why.</p>\n";
+    out.html +=
+        "<p class=\"warning\">No point finished, so there is nothing to compare. <a "
+        "href=\"#failures\">Points "
+        "that did not finish</a> says why.</p>\n";
     return out;
   }
-  if (in.factors.empty()) out.html += "<p>All points have the same GPU and the same keys: nothing is compared.</p>\n";
+  if (in.factors.empty())
+    out.html += "<p>All points have the same GPU and the same keys: nothing is compared.</p>\n";
   out.html += "<h3>What helps, and why</h3>\n";
   if (!in.factors.empty()) {
     const Effects all = of_all_workloads(in);
@@ -191,8 +210,10 @@ Section overview_section(const ReportInput& in) {
   }
   out.html += sentences(in);
   out.html +=
-      "<p class=\"note\">A change is that of the geometric mean over all points that finished, with the other keys the "
-      "same: a sum of one effect for each key, fit to the logarithms. Shades go with its size; 1% and less is taken for "
+      "<p class=\"note\">A change is that of the geometric mean over all points that finished, with the "
+      "other keys the "
+      "same: a sum of one effect for each key, fit to the logarithms. Shades go with its size; 1% and less "
+      "is taken for "
       "nothing. Figures of several points are the sums of what they counted.</p>\n";
   out.html += "<h3>Best points</h3>\n" + best_points(in);
   return out;

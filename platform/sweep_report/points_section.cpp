@@ -17,7 +17,8 @@ constexpr std::size_t kStaticRows = 50;
 /// A text inside a script element: what would end it is spelt otherwise.
 std::string script_text(const std::string& text) {
   std::string out;
-  for (const char c : json_string(printable(text))) out += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  for (const char c : json_string(printable(text)))
+    out += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return out;
 }
 
@@ -68,31 +69,40 @@ Section points_section(const ReportInput& in) {
   for (const std::string& key : r.keys) head.push_back({escaped(key), "number"});
   head.push_back({"outcome"});
   for (std::size_t m = 0; m < metric_names.size(); ++m)
-    head.push_back({escaped(metric_names[m]) + (units[m].empty() ? "" : " <small>" + escaped(units[m]) + "</small>"), "number"});
+    head.push_back(
+        {escaped(metric_names[m]) + (units[m].empty() ? "" : " <small>" + escaped(units[m]) + "</small>"),
+         "number"});
   table.head(head);
   for (std::size_t n = 0; n < std::min(order.size(), kStaticRows); ++n) {
     const StudyRun& run = r.runs[order[n]];
-    std::vector<Cell> row = {{std::to_string(run.point), "number"}, {escaped(r.workloads[run.workload])}, {escaped(r.gpus[run.gpu])}};
+    std::vector<Cell> row = {{std::to_string(run.point), "number"},
+                             {escaped(r.workloads[run.workload])},
+                             {escaped(r.gpus[run.gpu])}};
     for (std::size_t k = 0; k < r.keys.size(); ++k)
       row.push_back({run.settings[k] == kNone ? "" : escaped(r.values[k][run.settings[k]]), "number"});
     row.push_back({escaped(r.outcomes[run.outcome])});
     for (const double v : metrics[order[n]]) row.push_back({number_text(v), "number"});
     table.row(row);
   }
-  const std::string shown = order.size() > kStaticRows
-                                ? fmt::format("<p class=\"static-note\">The first {} of {}; with scripts the table has all, and "
-                                              "<code>warpline export</code> writes them.</p>\n",
-                                              kStaticRows, number_text(static_cast<double>(order.size())))
-                                : "";
-  out.html =
-      "<p>To repeat a point, run its command with the same version of Warpline (" + escaped(r.warpline) +
-      ") and the same files (<a href=\"#configuration\">hashes</a>): <code>--stats FILE</code> writes all that it counts.</p>\n"
-      "<div id=\"points-table\">" + shown + table.html() + "</div>\n";
+  const std::string shown =
+      order.size() > kStaticRows
+          ? fmt::format(
+                "<p class=\"static-note\">The first {} of {}; with scripts the table has all, and "
+                "<code>warpline export</code> writes them.</p>\n",
+                kStaticRows, number_text(static_cast<double>(order.size())))
+          : "";
+  out.html = "<p>To repeat a point, run its command with the same version of Warpline (" +
+             escaped(r.warpline) +
+             ") and the same files (<a href=\"#configuration\">hashes</a>): <code>--stats FILE</code> writes "
+             "all that it counts.</p>\n"
+             "<div id=\"points-table\">" +
+             shown + table.html() + "</div>\n";
   std::vector<std::string> values, commands, rows, reasons, reason_texts;
   std::unordered_map<std::string, std::size_t> reason_numbers;
   for (const auto& v : r.values) values.push_back(list(v));
   for (const CommandParts& c : r.commands)
-    commands.push_back("[" + script_text(shell_text(c.before)) + "," + script_text(shell_text(c.after)) + "]");
+    commands.push_back("[" + script_text(shell_text(c.before)) + "," + script_text(shell_text(c.after)) +
+                       "]");
   for (const std::size_t n : order) {
     const StudyRun& run = r.runs[n];
     std::string row = fmt::format("[{},{},{},{}", run.point, run.workload, run.gpu, run.outcome);
@@ -106,11 +116,11 @@ Section points_section(const ReportInput& in) {
     reasons.push_back(fmt::format("\"{}\":{}", run.point, at->second));
   }
   out.html += "<script type=\"application/json\" id=\"points-data\">{\"workloads\":" + list(r.workloads) +
-              ",\"gpus\":" + list(r.gpus) + ",\"outcomes\":" + list(r.outcomes) + ",\"keys\":" + list(r.keys) +
-              ",\"values\":[" + joined(values, ",") + "],\"metrics\":" + list(metric_names) + ",\"units\":" + list(units) +
-              ",\"commands\":[" + joined(commands, ",") + "],\"reasons\":{" + joined(reasons, ",") +
-              "},\"texts\":" + list(reason_texts) + ",\n\"rows\":[" +
-              joined(rows, ",\n") + "]}</script>\n";
+              ",\"gpus\":" + list(r.gpus) + ",\"outcomes\":" + list(r.outcomes) +
+              ",\"keys\":" + list(r.keys) + ",\"values\":[" + joined(values, ",") +
+              "],\"metrics\":" + list(metric_names) + ",\"units\":" + list(units) + ",\"commands\":[" +
+              joined(commands, ",") + "],\"reasons\":{" + joined(reasons, ",") +
+              "},\"texts\":" + list(reason_texts) + ",\n\"rows\":[" + joined(rows, ",\n") + "]}</script>\n";
   return out;
 }
 

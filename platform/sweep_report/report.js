@@ -16,7 +16,8 @@
 
   const text = (row, c) => c.names ? c.names[row[c.at]] : c.values ? (c.values[row[c.at]] ?? "") : c.metric ? shown(row[c.at]) : String(row[c.at]);
   const element = (tag, properties = {}, ...inside) => {
-    const made = Object.assign(document.createElement(tag), properties);
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) if (value !== "") made[name] = value;
     made.append(...inside);
     return made;
   };

@@ -14,8 +14,9 @@ struct ReportInput {
   const StudyResults& results;
   const std::vector<Factor>& factors;
   const std::vector<Subject>& subjects;
-  const std::vector<std::vector<Moved>>& moved;  ///< of each subject, between the levels of its strongest factor
-  const std::vector<Metric>& metrics;            ///< the first is what points are judged by: less is better
+  const std::vector<std::vector<Moved>>&
+      moved;                           ///< of each subject, between the levels of its strongest factor
+  const std::vector<Metric>& metrics;  ///< the first is what points are judged by: less is better
   std::optional<std::pair<std::string, std::string>> pareto, heat;  ///< what the user has asked for
 };
 
@@ -51,13 +52,14 @@ struct Section {
 [[nodiscard]] std::string limit_phrase(const ReportInput& in, const Subject& subject);
 /// Which levels of a factor are compared: from the one with the most of the metric to that with the least; in
 /// its order where it does nothing.
-[[nodiscard]] std::pair<std::size_t, std::size_t> compared_levels(const Factor& factor, const Effects& effects,
-                                                                  std::size_t number);
+[[nodiscard]] std::pair<std::size_t, std::size_t> compared_levels(const Factor& factor,
+                                                                  const Effects& effects, std::size_t number);
 /// Factors that change a metric by less are said to do nothing: its most over its least.
 constexpr double kLittle = 1.01;
 
 /// The names that `--pareto` takes: metrics, keys with numbers, and "size".
-[[nodiscard]] std::vector<std::string> pareto_names(const StudyResults& results, const std::vector<std::string>& metrics);
+[[nodiscard]] std::vector<std::string> pareto_names(const StudyResults& results,
+                                                    const std::vector<std::string>& metrics);
 /// The names that `--heat` takes: of factors, and of the keys that are part of one.
 [[nodiscard]] std::vector<std::string> heat_names(const std::vector<Factor>& factors);
 /// The factor that is, or has a key, called so. Pre: there is one.

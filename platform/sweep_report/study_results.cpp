@@ -182,7 +182,9 @@ class Reader {
       if (!keys.is_object()) return;
       for (const auto& [name, value] : keys.items()) {
         const auto [at, is_new] = places.try_emplace(name, out_.configuration.size());
-        if (is_new) out_.configuration.push_back({name, meanings[name], std::vector<std::string>(out_.gpus.size()), false});
+        if (is_new)
+          out_.configuration.push_back(
+              {name, meanings[name], std::vector<std::string>(out_.gpus.size()), false});
         ConfigurationKey& key = out_.configuration[at->second];
         const std::string text = value.is_string() ? value.template get<std::string>() : value.dump();
         for (const unsigned gpu : gpus_of[number->second]) {

@@ -29,9 +29,9 @@ struct StudyRun {
 /// A key of a GPU's configuration.
 struct ConfigurationKey {
   std::string name;
-  std::string meaning;               ///< empty: this version does not know it
-  std::vector<std::string> by_gpu;   ///< its value in the first run of each GPU; empty: none ran
-  bool varies = false;               ///< between runs of the same GPU
+  std::string meaning;              ///< empty: this version does not know it
+  std::vector<std::string> by_gpu;  ///< its value in the first run of each GPU; empty: none ran
+  bool varies = false;              ///< between runs of the same GPU
 };
 
 /// What a run is begun with, but for the GPU and its keys.

@@ -174,10 +174,10 @@ std::vector<double> Subject::values_of(const Metric& m, const StudyResults& resu
   std::vector<double> out;
   for (const std::size_t r : runs) {
     const StudyRun& run = results.runs[r];
-    out.push_back(!kernel.empty()        ? NAN
-                  : m.name == "wall_s"   ? run.wall_s
-                  : m.name == "cpu_s"    ? run.cpu_s
-                                         : run.peak_bytes);
+    out.push_back(!kernel.empty()      ? NAN
+                  : m.name == "wall_s" ? run.wall_s
+                  : m.name == "cpu_s"  ? run.cpu_s
+                                       : run.peak_bytes);
   }
   return out;
 }

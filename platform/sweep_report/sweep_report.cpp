@@ -18,43 +18,60 @@ std::string base64_hash(const std::string& text) {
   const std::string hex = sha256_of(text);
   const char* const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::vector<unsigned> bytes;
-  for (std::size_t n = 0; n < hex.size(); n += 2) bytes.push_back(static_cast<unsigned>(std::stoul(hex.substr(n, 2), nullptr, 16)));
+  for (std::size_t n = 0; n < hex.size(); n += 2)
+    bytes.push_back(static_cast<unsigned>(std::stoul(hex.substr(n, 2), nullptr, 16)));
   std::string out;
   for (std::size_t n = 0; n < bytes.size(); n += 3) {
     const std::size_t left = std::min<std::size_t>(3, bytes.size() - n);
-    const unsigned word = bytes[n] << 16U | (left > 1 ? bytes[n + 1] << 8U : 0) | (left > 2 ? bytes[n + 2] : 0);
+    const unsigned word =
+        bytes[n] << 16U | (left > 1 ? bytes[n + 1] << 8U : 0) | (left > 2 ? bytes[n + 2] : 0);
     for (std::size_t d = 0; d < 4; ++d) out += d <= left ? digits[word >> (18 - 6 * d) & 63U] : '=';
   }
   return out;
 }
 
-std::string page(const std::string& title, const StudyResults& results, const std::vector<Section>& sections) {
-  const std::string style = "\n" + plot_style() + report_style(), script = "\n" + std::string(report_script());
+std::string page(const std::string& title, const StudyResults& results,
+                 const std::vector<Section>& sections) {
+  const std::string style = "\n" + plot_style() + report_style(),
+                    script = "\n" + std::string(report_script());
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{}'; script-src "
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{}'; "
+      "script-src "
       "'sha256-{}'; base-uri 'none'; form-action 'none'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" content=\"Warpline "
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" "
+      "content=\"Warpline "
       "{}\">\n<title>{}</title>\n<style>",
       base64_hash(style), base64_hash(script), escaped(results.warpline), escaped(title));
-  out += style + "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<div class=\"frame\">\n"
+  out += style +
+         "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<div "
+         "class=\"frame\">\n"
          "<nav aria-label=\"Sections\"><p>Contents</p><ul>\n";
   for (const Section& s : sections)
-    out += fmt::format("<li{}><a href=\"#{}\">{}</a></li>\n", s.is_inner ? " class=\"inner\"" : "", s.id, escaped(s.title));
-  out += "</ul></nav>\n<main id=\"main\">\n<header><h1>" + escaped(title) + "</h1><p>" + escaped(results.file) +
-         ", by Warpline " + escaped(results.warpline) + "</p></header>\n";
+    out += fmt::format("<li{}><a href=\"#{}\">{}</a></li>\n", s.is_inner ? " class=\"inner\"" : "", s.id,
+                       escaped(s.title));
+  out += "</ul></nav>\n<main id=\"main\">\n<header><h1>" + escaped(title) + "</h1><p>" +
+         escaped(results.file) + ", by Warpline " + escaped(results.warpline) + "</p></header>\n";
   for (const Section& s : sections) {
     const bool is_page = s.id.rfind("s-", 0) == 0 && !s.is_inner;
-    out += fmt::format("<section id=\"{}\" aria-labelledby=\"{}-title\" class=\"{}\">\n<h2 id=\"{}-title\">{}{}</h2>\n", s.id, s.id,
-                       s.is_inner ? "inner" : is_page ? "page" : "", s.id, escaped(s.title),
-                       s.is_inner ? " <small>kernel</small>" : is_page ? " <small>workload</small>" : "");
+    out += fmt::format(
+        "<section id=\"{}\" aria-labelledby=\"{}-title\" class=\"{}\">\n<h2 id=\"{}-title\">{}{}</h2>\n",
+        s.id, s.id,
+        s.is_inner ? "inner"
+        : is_page  ? "page"
+                   : "",
+        s.id, escaped(s.title),
+        s.is_inner ? " <small>kernel</small>"
+        : is_page  ? " <small>workload</small>"
+                   : "");
     out += s.html + "</section>\n";
   }
   return out + "</main>\n</div>\n<script>" + script + "</script>\n</body>\n</html>\n";
 }
 
 /// A name of `known`; a fault otherwise.
-bool is_known(const char* option, const std::string& name, const std::vector<std::string>& known, Diagnostics& faults) {
+bool is_known(const char* option, const std::string& name, const std::vector<std::string>& known,
+              Diagnostics& faults) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return true;
   faults.push_back(Diagnostic::about(option, "nothing is called " + name, did_you_mean(name, known)));
   return false;
@@ -71,12 +88,14 @@ Metric metric_called(const StudyResults& results, const std::string& name) {
 
 }  // namespace
 
-Result<std::string> study_report(const ResultStore& store, const std::string& path, const ReportOptions& options) {
+Result<std::string> study_report(const ResultStore& store, const std::string& path,
+                                 const ReportOptions& options) {
   store.hold_still();
   StudyResults results = read_results(store, path);
   results.being_written = ResultStore::somebody_writes(path);
   if (results.runs.empty())
-    return Diagnostic::about(path, "has no points yet", "`warpline sweep STUDY --results " + path + "` runs them");
+    return Diagnostic::about(path, "has no points yet",
+                             "`warpline sweep STUDY --results " + path + "` runs them");
 
   Diagnostics faults;
   std::vector<std::string> known = ResultStore::figures();
@@ -104,7 +123,8 @@ Result<std::string> study_report(const ResultStore& store, const std::string& pa
   for (const std::string& name : names) metrics.push_back(metric_called(results, name));
   read = metrics;
   if (options.pareto)
-    for (const std::string& name : {options.pareto->first, options.pareto->second}) read.push_back(metric_called(results, name));
+    for (const std::string& name : {options.pareto->first, options.pareto->second})
+      read.push_back(metric_called(results, name));
   const std::vector<Subject> subjects = subjects_of(store, results, read, factors);
   // Between the two levels of the strongest factor: what else changes.
   std::vector<std::vector<unsigned>> sides;
@@ -127,9 +147,12 @@ Result<std::string> study_report(const ResultStore& store, const std::string& pa
   sections.push_back(failures_section(in));
   sections.push_back(points_section(in));
   sections.push_back(configuration_section(in));
-  sections.erase(std::remove_if(sections.begin(), sections.end(), [](const Section& s) { return s.html.empty(); }),
-                 sections.end());
-  const std::string title = !options.title.empty() ? options.title : !results.name.empty() ? results.name : path;
+  sections.erase(
+      std::remove_if(sections.begin(), sections.end(), [](const Section& s) { return s.html.empty(); }),
+      sections.end());
+  const std::string title = !options.title.empty()  ? options.title
+                            : !results.name.empty() ? results.name
+                                                    : path;
   return page(title, results, sections);
 }
 

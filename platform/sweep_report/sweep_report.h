@@ -12,10 +12,12 @@ namespace warpline::sweep {
 
 /// What a report is to show.
 struct ReportOptions {
-  std::string title;                 ///< empty: the study's name
-  std::vector<std::string> metrics;  ///< empty: the study's; the first is what points are judged by, less is better
+  std::string title;  ///< empty: the study's name
+  std::vector<std::string>
+      metrics;  ///< empty: the study's; the first is what points are judged by, less is better
   std::optional<std::pair<std::string, std::string>> pareto;  ///< what is drawn across and upwards
-  std::optional<std::pair<std::string, std::string>> heat;    ///< the keys of heat maps; else the strongest pairs
+  std::optional<std::pair<std::string, std::string>>
+      heat;  ///< the keys of heat maps; else the strongest pairs
 };
 
 /// The results in `store`, which is the file `path`, as one page of HTML that needs nothing else: findings in

@@ -22,11 +22,16 @@ Plot plot() {
   return p;
 }
 
+/// Marks are what has a tooltip; those of the legend have none.
 std::vector<std::pair<double, double>> marks(const std::string& svg) {
-  static const std::regex kMark("<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\"");
+  static const std::regex kMark(
+      "(?:<circle cx=\"([0-9.]+)\" cy=\"([0-9.]+)\"|<path class=\"mark\" transform=\"translate.([0-9.]+) "
+      "([0-9.]+).\")[^>]*><title>");
   std::vector<std::pair<double, double>> out;
-  for (std::sregex_iterator i(svg.begin(), svg.end(), kMark), end; i != end; ++i)
-    out.emplace_back(std::stod((*i)[1]), std::stod((*i)[2]));
+  for (std::sregex_iterator i(svg.begin(), svg.end(), kMark), end; i != end; ++i) {
+    const bool round = (*i)[1].matched;
+    out.emplace_back(std::stod((*i)[round ? 1 : 3]), std::stod((*i)[round ? 2 : 4]));
+  }
   return out;
 }
 
@@ -56,6 +61,33 @@ TEST(SvgPlot, LeavesOutWhatLiesOnNoAxis) {
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
   p.series[0].points.clear();
   EXPECT_THAT(svg_of(p), HasSubstr("nothing to show"));
+}
+
+TEST(SvgPlot, TellsMoreWhereItIsAsked) {
+  Plot p = plot();
+  p.description = "goes up & down";
+  p.x_ticks = {10, 1000};
+  p.series[1].notes = {"a note of its own"};
+  p.is_titled = false;
+  const std::string svg = svg_of(p);
+  EXPECT_THAT(svg, HasSubstr("<desc>goes up &amp; down</desc>"));
+  EXPECT_THAT(svg, HasSubstr("a note of its own"));
+  EXPECT_THAT(svg, Not(HasSubstr("published: 1000")));
+  EXPECT_THAT(svg, HasSubstr("<title>a &lt; b</title>"))
+      << "whoever does not see it hears its title all the same";
+  EXPECT_THAT(svg, Not(HasSubstr("class=\"title\"")));
+  EXPECT_THAT(svg, Not(HasSubstr(">100<"))) << "numbers stand where they are asked for";
+}
+
+TEST(SvgPlot, ALegendThatIsTooLongHasSeveralLines) {
+  Plot p = plot();
+  const auto height = [&p] {
+    const std::string svg = svg_of(p);
+    return std::stod(svg.substr(svg.find("viewBox=\"0 0 640 ") + 17));
+  };
+  const double one_line = height();
+  for (unsigned n = 0; n < 6; ++n) p.series.push_back({"a series with quite a long name", {{10, 1}}, true});
+  EXPECT_GT(height(), one_line);
 }
 
 }  // namespace svg_plot_test

@@ -1,0 +1,331 @@
+#include "platform/sweep_report/sweep_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "rtl_models/base/sha256.h"
+#include "tests/support/scratch_folder.h"
+
+namespace warpline::sweep {
+namespace sweep_report_test {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A study whose runs are made up.
+class Reports : public ::testing::Test {
+ protected:
+  Reports() {
+    study_.name = "a study";
+    study_.text = "its text";
+    study_.workloads.push_back({"kernel", false, {"kernel.toml"}, {}});
+    begin();
+  }
+  void begin() {
+    store_.reset();
+    std::filesystem::remove(path_);
+    store_ = std::make_unique<ResultStore>(path_, ResultStore::Access::write);
+    store_->begin(study_, "1.2.3");
+    points_ = 0;
+  }
+  using Settings = std::vector<std::pair<std::string, std::string>>;
+  void add(const Settings& settings, const std::string& outcome, std::uint64_t cycles,
+           const json& counters = {}, const json& launches = {}, std::size_t workload = 0) {
+    Point p;
+    p.number = points_++;
+    p.gpu = "mini";
+    p.workload = workload;
+    p.settings = settings;
+    PointResult r;
+    r.outcome = outcome;
+    if (outcome != "finished") r.reason = "why <" + outcome + ">";
+    if (cycles != 0) {
+      json configuration = {{"sms", 4},
+                            {"clocks.dram", 1000},
+                            {"clocks.l2", 1000},
+                            {"clocks.sm", 1000},
+                            {"crossbar.network.header", 8}};
+      for (const auto& [key, value] : settings) configuration[key] = std::stoul(value);
+      json counted = json::object();
+      for (const auto& [path, value] : counters.items())
+        counted[path] = {{"value", value}, {"unit", "things"}, {"description", "d"}};
+      json statistics = {{"outcome", outcome},
+                         {"cycles", cycles},
+                         {"time_ns", cycles},
+                         {"configuration", configuration},
+                         {"configuration_sha256", configuration.dump()},
+                         {"counters", counted}};
+      if (!launches.is_null()) statistics["launches"] = launches;
+      r.statistics = std::make_shared<const json>(std::move(statistics));
+    }
+    store_->add(study_, p, r);
+    store_->commit();
+  }
+  /// Slices halve the cycles; channels do nothing; the bus is busy half as much.
+  void add_grid() {
+    for (const unsigned slices : {2U, 4U, 8U})
+      for (const unsigned channels : {1U, 2U})
+        add({{"l2.slices", std::to_string(slices)}, {"dram.channels", std::to_string(channels)}}, "finished",
+            16000 / slices,
+            {{"dram.busy_cycles", 1000 * channels},
+             {"l2.sector_accesses", 100},
+             {"l2.sector_hits", 10 * slices}});
+  }
+  std::string page(const ReportOptions& options = {}) {
+    store_.reset();
+    const ResultStore store(path_, ResultStore::Access::read);
+    const Result<std::string> made = study_report(store, path_, options);
+    EXPECT_TRUE(made.ok()) << made.faults().front().text();
+    return made.ok() ? made.value() : "";
+  }
+  Diagnostics faults(const ReportOptions& options = {}) {
+    store_.reset();
+    const ResultStore store(path_, ResultStore::Access::read);
+    const Result<std::string> made = study_report(store, path_, options);
+    EXPECT_FALSE(made.ok());
+    return made.ok() ? Diagnostics{} : made.faults();
+  }
+  static std::size_t count(const std::string& text, const std::string& what) {
+    std::size_t n = 0;
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size()) ++n;
+    return n;
+  }
+  static std::string between(const std::string& text, const std::string& from, const std::string& to) {
+    const std::size_t a = text.find(from);
+    EXPECT_NE(a, std::string::npos) << from;
+    return a == std::string::npos
+               ? ""
+               : text.substr(a + from.size(), text.find(to, a + from.size()) - a - from.size());
+  }
+
+  ScratchFolder scratch_;
+  std::string path_ = scratch_.path() + "/results.sqlite";
+  Study study_;
+  std::unique_ptr<ResultStore> store_;
+  std::size_t points_ = 0;
+};
+
+TEST_F(Reports, SayWhichKeyHelpsAndWhatGoesWithIt) {
+  add_grid();
+  const std::string html = page();
+  EXPECT_THAT(html, HasSubstr("<b class=\"key\">l2.slices</b> (\u221275% from 2 to 8) changes cycles most"));
+  EXPECT_THAT(html, HasSubstr("<b class=\"key\">dram.channels</b> does nothing"));
+  EXPECT_THAT(html, HasSubstr("75% fewer cycles (4.0 times as fast)"));
+  EXPECT_THAT(html, HasSubstr("L2 hit rate 20% \u2192 80%"));
+  EXPECT_THAT(html, HasSubstr("warpline run kernel.toml --gpu mini --set dram.channels=1 --set l2.slices=8"));
+}
+
+TEST_F(Reports, HaveAMarkForWhatIsThere) {
+  add_grid();
+  const std::string html = page();
+  const std::string pareto = between(html, "<section id=\"pareto\"", "</section>");
+  EXPECT_EQ(count(pareto, "<title>dram.channels = "), 6U + 3) << "all six, and of the front three once more";
+  const std::string own = between(html, "<section id=\"s-kernel-\"", "</section>");
+  const std::string lines = between(own, "cycles against <span class=\"key\">l2.slices</span>", "</svg>");
+  EXPECT_EQ(count(lines, "<path class=\"line"), 2U * 2) << "two lines, and two in the legend";
+  EXPECT_EQ(count(lines, "dram.channels = 1, l2.slices = 2: 8,000 cycles"), 1U);
+  const std::string map = between(own, "<svg class=\"plot heat\"", "</svg>");
+  EXPECT_EQ(count(map, "<g><title>"), 6U);
+  EXPECT_EQ(count(map, " least\""), 2U) << "both channels have the least";
+  const json data = json::parse(between(html, "id=\"points-data\">", "</script>"));
+  ASSERT_EQ(data["rows"].size(), 6U);
+  EXPECT_EQ(data["rows"][0], (json{4, 0, 0, 0, 0, 2, 2000})) << "the best first";
+  EXPECT_EQ(count(html, "<svg class=\"plot"), count(html, "role=\"img\"><title>"));
+}
+
+TEST_F(Reports, AreTheSameWheneverTheyAreMade) {
+  add_grid();
+  EXPECT_EQ(page(), page());
+}
+
+TEST_F(Reports, ShowWhatUsersWriteAndDoNotDoIt) {
+  study_.name = "<script>alert(1)</script>\033[2J";
+  study_.text = "# </pre><b>";
+  study_.workloads[0].name = "\"><img src=x>";
+  study_.workloads[0].words = {"it's </script> here.toml"};
+  begin();
+  add_grid();
+  add({{"l2.slices", "</script><!--"}, {"dram.channels", "1"}}, "impossible", 0);
+  const std::string html = page();
+  EXPECT_EQ(count(html, "<script"), 2U) << "ours";
+  EXPECT_EQ(count(html, "</script"), 2U);
+  EXPECT_THAT(html, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("</pre><b>")), Not(HasSubstr("\033")),
+                          Not(HasSubstr("<!--"))));
+  EXPECT_THAT(html, HasSubstr("'it'\\''s &lt;/script&gt; here.toml'"));
+  EXPECT_THAT(html, HasSubstr("why &lt;impossible&gt;"));
+}
+
+TEST_F(Reports, AllowTheirOwnScriptAndNoOther) {
+  add_grid();
+  const std::string html = page();
+  const std::string policy = between(html, "Content-Security-Policy\" content=\"", "\"");
+  EXPECT_THAT(policy, HasSubstr("default-src 'none'"));
+  const auto hash = [&](const std::string& start, const std::string& end) {
+    const std::string hex = sha256_of(between(html, start, end));
+    std::string bytes;
+    for (std::size_t n = 0; n < hex.size(); n += 2)
+      bytes += static_cast<char>(std::stoi(hex.substr(n, 2), nullptr, 16));
+    std::string out;
+    std::uint32_t bits = 0;
+    unsigned held = 0;
+    for (const char c : bytes) {
+      bits = bits << 8U | static_cast<unsigned char>(c);
+      for (held += 8; held >= 6; held -= 6)
+        out += "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[bits >> (held - 6) & 63U];
+    }
+    if (held != 0)
+      out += "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[bits << (6 - held) & 63U];
+    return "'sha256-" + out + std::string((4 - out.size() % 4) % 4, '=') + "'";
+  };
+  EXPECT_THAT(policy, HasSubstr("style-src " + hash("<style>", "</style>")));
+  EXPECT_THAT(policy, HasSubstr("script-src " + hash("<script>", "</script>")));
+  EXPECT_FALSE(std::regex_search(html, std::regex(" (src|style|on[a-z]+)=\"|url\\(|@import|https?://")))
+      << "nothing comes from elsewhere";
+}
+
+TEST_F(Reports, OfKernelsHaveAPageEach) {
+  const auto launch = [](const char* kernel, unsigned cycles, unsigned hits) {
+    return json{{"kernel", kernel},
+                {"outcome", "done"},
+                {"cycles", cycles},
+                {"counters",
+                 {{"l2.sector_accesses", {{"value", 100}}},
+                  {"l2.sector_hits", {{"value", hits}}},
+                  {"l2[0].sector_hits", {{"value", hits}}}}}};
+  };
+  for (const unsigned slices : {2U, 4U})
+    add({{"l2.slices", std::to_string(slices)}}, "finished", 1000 + 800 / slices,
+        {{"l2.sector_accesses", 400}, {"l2.sector_hits", 100}},
+        json::array({launch("first<int>", 500, 10), launch("second", 800 / slices, 20 * slices),
+                     launch("first<int>", 500, 10)}));
+  const std::string html = page();
+  EXPECT_THAT(html, HasSubstr("<section id=\"s-kernel-first_3cint_3e\""));
+  const std::string second = between(html, "<section id=\"s-kernel-second\"", "</section>");
+  EXPECT_THAT(second, HasSubstr("A kernel of kernel: 23% of its cycles"));
+  EXPECT_THAT(second, HasSubstr("L2 hit rate 40% \u2192 80%"));
+  const std::string first = between(html, "<section id=\"s-kernel-first_3cint_3e\"", "</section>");
+  EXPECT_THAT(first, HasSubstr("L2 hit rate stays 10%"));
+}
+
+TEST_F(Reports, OfOneKernelHaveNoPageOfItBesideThatOfTheRun) {
+  add({{"l2.slices", "2"}}, "finished", 1000, {},
+      json::array(
+          {json{{"kernel", "k"}, {"outcome", "done"}, {"cycles", 1000}, {"counters", json::object()}}}));
+  EXPECT_THAT(page(), Not(HasSubstr("s-kernel-k")));
+}
+
+TEST_F(Reports, OfProgramsHaveTheirKernelsAndNoMoreThanIsKnown) {
+  study_.workloads[0] = {"program", true, {"./a.out", "two words"}, {"--threads", "2"}};
+  begin();
+  for (unsigned n = 1; n <= 2; ++n) {
+    Point p;
+    p.number = n;
+    p.gpu = "mini";
+    p.settings = {{"l2.slices", std::to_string(2 * n)}};
+    PointResult r;
+    r.outcome = "finished";
+    r.statistics = std::make_shared<const json>(
+        json{{"kernels",
+              {{{"name", "one"},
+                {"cycles", 1000 / n},
+                {"time_ns", 1000.0 / n},
+                {"counters", {{"l2.sector_hits", 10 * n}, {"l2.sector_accesses", 40}}}},
+               {{"name", "two"},
+                {"cycles", 500},
+                {"time_ns", 500.0},
+                {"counters", {{"l2.sector_hits", 4}, {"l2.sector_accesses", 40}}}}}}});
+    store_->add(study_, p, r);
+  }
+  store_->commit();
+  const std::string html = page();
+  EXPECT_THAT(between(html, "<section id=\"s-program-one\"", "</section>"),
+              HasSubstr("L2 hit rate 25% \u2192 50%"));
+  EXPECT_THAT(html, HasSubstr("<section id=\"s-program-two\""));
+  EXPECT_THAT(html,
+              HasSubstr("warpline exec --gpu mini --set l2.slices=4 --threads 2 -- ./a.out 'two words'"));
+  EXPECT_THAT(html, HasSubstr("what limits is not known")) << "a program's report has no configuration";
+}
+
+TEST_F(Reports, TellWhatDidNotFinishAndJudgeByTheRest) {
+  add_grid();
+  for (unsigned n = 0; n < 5; ++n) add({{"l2.slices", "0"}, {"dram.channels", "1"}}, "impossible", 0);
+  add({{"l2.slices", "2"}, {"dram.channels", "4"}}, "failed check", 7);
+  const std::string html = page();
+  const std::string failures = between(html, "<section id=\"failures\"", "</section>");
+  EXPECT_THAT(failures, AllOf(HasSubstr("why &lt;impossible&gt;"), HasSubstr("<td class=\"number\">5</td>"),
+                              HasSubstr("failed check")));
+  EXPECT_THAT(html, HasSubstr("\u221275% from 2 to 8")) << "7 cycles of a wrong result are no gain";
+}
+
+TEST_F(Reports, OfFailuresAloneSaySo) {
+  add({{"l2.slices", "0"}}, "impossible", 0);
+  const std::string html = page();
+  EXPECT_THAT(html, HasSubstr("No point finished"));
+  EXPECT_THAT(html, HasSubstr("why &lt;impossible&gt;"));
+  EXPECT_THAT(html, Not(HasSubstr("nan")));
+}
+
+TEST_F(Reports, OfOnePointCompareNothing) {
+  add({{"l2.slices", "2"}}, "finished", 1000);
+  EXPECT_THAT(page(), AllOf(HasSubstr("nothing is compared"), Not(HasSubstr("<section id=\"pareto\""))));
+}
+
+TEST_F(Reports, OfNoPointsAreRefused) {
+  EXPECT_THAT(faults().front().message, HasSubstr("has no points yet"));
+}
+
+TEST_F(Reports, TakeOtherMetricsPlotsAndTitles) {
+  add_grid();
+  ReportOptions o;
+  o.title = "another <title>";
+  o.metrics = {"dram.busy_cycles", "cycles"};
+  o.pareto = {"dram.channels", "cycles"};
+  o.heat = {"dram.channels", "l2.slices"};
+  const std::string html = page(o);
+  EXPECT_THAT(html, HasSubstr("<h1>another &lt;title&gt;</h1>"));
+  EXPECT_THAT(html, HasSubstr("changes dram.busy_cycles most"));
+  EXPECT_THAT(between(html, "<section id=\"pareto\"", "</section>"), Not(HasSubstr("size")));
+  EXPECT_THAT(html, HasSubstr("dram.busy_cycles by <span class=\"key\">dram.channels</span> and <span "
+                              "class=\"key\">l2.slices</span>"));
+}
+
+TEST_F(Reports, RefuseNamesThatAreNone) {
+  add_grid();
+  ReportOptions o;
+  o.metrics = {"cyles"};
+  o.pareto = {"sizes", "cycles"};
+  o.heat = {"l2.slice", "dram.channels"};
+  const Diagnostics f = faults(o);
+  ASSERT_EQ(f.size(), 3U);
+  EXPECT_THAT(f[0].hint, HasSubstr("cycles"));
+  EXPECT_THAT(f[1].hint, HasSubstr("size"));
+  EXPECT_THAT(f[2].hint, HasSubstr("l2.slices"));
+}
+
+TEST_F(Reports, SayThatASweepWasWriting) {
+  add_grid();
+  const ResultStore reading(path_, ResultStore::Access::read);
+  EXPECT_THAT(study_report(reading, path_, {}).value(), HasSubstr("A sweep was writing"));
+  EXPECT_THAT(page(), Not(HasSubstr("A sweep was writing")));
+}
+
+TEST_F(Reports, OfManyPointsHaveFewMarksAndASmallPage) {
+  // 3000 points of a Latin hypercube's kind: marks on top of each other are one.
+  for (unsigned n = 0; n < 3000; ++n)
+    add({{"l2.slices", std::to_string(1 + n % 64)}, {"dram.channels", std::to_string(1 + n * 7 % 61)}},
+        "finished", 1000 + n * 37 % 5000);
+  const std::string html = page();
+  EXPECT_LT(html.size(), 1000000U);
+  EXPECT_LT(count(between(html, "<section id=\"pareto\"", "</section>"), "<circle"), 2500U);
+}
+
+}  // namespace sweep_report_test
+}  // namespace warpline::sweep
