@@ -170,6 +170,7 @@ std::string svg_of(const Plot& plot) {
       const auto& p = s.points[k];
       if (!lies(p)) continue;
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x.at(p.first), y.at(p.second));
+      if (!s.marked) continue;
       marks += mark_at(n, x.at(p.first), y.at(p.second), size,
                        k < s.notes.size() ? s.notes[k]
                                           : fmt::format("{}: {}, {}", s.name, short_number(p.first),
@@ -184,7 +185,7 @@ std::string svg_of(const Plot& plot) {
     const double at = (plot.is_titled ? kTitleHeight : 6) + legend.y(n) + 8;
     if (s.line)
       out += fmt::format("<path class=\"line d{}\" d=\"M{:.1f} {:.1f}h18\"/>", n % 4, legend.x(n), at);
-    out += marks + mark_at(n, legend.x(n) + 9, at, size, "") +
+    out += marks + (s.marked ? mark_at(n, legend.x(n) + 9, at, size, "") : std::string{}) +
            fmt::format("<text class=\"legend\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text></g>\n", legend.x(n) + 23,
                        at + 4, html_text(s.name));
   }

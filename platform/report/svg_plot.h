@@ -12,6 +12,7 @@ struct PlotSeries {
   std::vector<std::pair<double, double>> points;  ///< x, y
   bool line = true;                               ///< joined; otherwise marks alone
   bool faint = false;                             ///< many marks: small, and seen through
+  bool marked = true;                             ///< of a line: whether its points have marks
   std::vector<std::string> notes = {};  ///< of each point, what its tooltip says instead of its name
 };
 

@@ -147,7 +147,7 @@ class StudyReader {
       case Value::Kind::boolean: return v.boolean ? "true" : "false";
       case Value::Kind::integer: return std::to_string(v.integer);
       case Value::Kind::real: return fmt::format("{}", v.real);
-      case Value::Kind::text: return v.text;
+      case Value::Kind::text: return json_string(v.text);  // with its quotes, as TOML has it
       case Value::Kind::array: {
         std::vector<std::string> items;
         for (const Value& item : v.items) {

@@ -19,7 +19,7 @@ std::string values_text(const std::vector<std::string>& values) {
       shown.push_back(fmt::format("\u2026 ({} values)", values.size()));
       break;
     }
-    shown.push_back(escaped(v));
+    shown.push_back(escaped(shown_value(v)));
   }
   return joined(shown);
 }

@@ -103,7 +103,7 @@ std::vector<Factor> factors_of(const StudyResults& results) {
     f.numeric = true;
     for (const std::string& value : results.values[k]) {
       const auto number = real_number(value);
-      f.levels.push_back({value, number.value_or(NAN)});
+      f.levels.push_back({shown_value(value), number.value_or(NAN)});
       f.numeric = f.numeric && number;
     }
     for (const StudyRun& run : results.runs) f.level_of.push_back(run.settings[k]);

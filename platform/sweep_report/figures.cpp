@@ -132,7 +132,9 @@ std::vector<Figure> all_figures() {
   all.push_back(hits("L1", "l1_lg", {"l1_lg", "sms"}));
   all.push_back(hits("texture cache", "texture", {"texture"}));
   all.push_back(hits("constant cache", "constant", {"constant"}));
+  all.back().tells = Figure::Tells::little;
   all.push_back(hits("instruction cache", "instruction", {"instruction"}));
+  all.back().tells = Figure::Tells::little;
   all.push_back(hits("L2", "l2", {"l2.sets", "l2.ways", "l2.replacement", "l2."}));
   all.push_back({"DRAM row hit rate",
                  "requests served from a row opened for another",

@@ -43,8 +43,9 @@ struct Figure {
   std::vector<std::string> near;  ///< beginnings of keys that it is the first to tell about
   /// Numerator and denominator; a denominator of 0 or NaN: it says nothing of this run.
   std::function<std::pair<double, double>(FigureSource&)> of;
-  /// What it tells of what a key does: a cause; only how fast the run was; or no more than the key itself.
-  enum class Tells : std::uint8_t { cause, speed, setting } tells = Tells::cause;
+  /// What it tells of what a key does: a cause; one of little weight; only how fast the run was; or no more
+  /// than the key itself.
+  enum class Tells : std::uint8_t { cause, little, speed, setting } tells = Tells::cause;
 };
 
 /// All figures, from the SMs to the memory.

@@ -125,7 +125,9 @@ std::string evidence(const ReportInput& in, const Subject& s, std::size_t factor
     if (std::isnan(e.before) || std::isnan(e.after) || (e.before == 0 && e.after == 0)) continue;
     if (figure.tells == Figure::Tells::speed || (figure.tells == Figure::Tells::setting && !e.is_own))
       continue;
-    e.score = score_of(figure, e.before, e.after) * (e.is_own ? 2 : 1);
+    e.score = score_of(figure, e.before, e.after) * (e.is_own                                ? 2
+                                                     : figure.tells == Figure::Tells::little ? 0.2
+                                                                                             : 1);
     if (does_something ? e.score >= kLeastScore : e.is_own) all.push_back(e);
   }
   std::stable_sort(all.begin(), all.end(),

@@ -10,7 +10,7 @@
 namespace warpline::sweep {
 namespace {
 
-constexpr double kCellHeight = 30, kTop = 8, kLetter = 6.7, kWidth = 560;
+constexpr double kCellHeight = 30, kTop = 26, kLetter = 6.7, kWidth = 560;
 constexpr unsigned kShades = 9;
 /// Bars of effects: so long is the longest.
 constexpr double kBar = 150;
@@ -39,7 +39,7 @@ std::string heat_map_svg(const HeatMap& map) {
         low = std::min(low, v);
         high = std::max(high, v);
       }
-  const double left = std::max(70.0, 30 + kLetter * static_cast<double>(longest(map.rows)));
+  const double left = std::max(40.0, 16 + kLetter * static_cast<double>(longest(map.rows)));
   const double cell = std::min(
       110.0, (kWidth - left - 4) / static_cast<double>(std::max<std::size_t>(map.columns.size(), 1)));
   const double bottom = kTop + kCellHeight * static_cast<double>(map.rows.size());
@@ -87,8 +87,7 @@ std::string heat_map_svg(const HeatMap& map) {
   const double middle = left + cell * static_cast<double>(map.columns.size()) / 2;
   out += fmt::format("<text class=\"x axis\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", middle,
                      bottom + labels + 16, escaped(map.across));
-  out += fmt::format("<text class=\"x axis\" transform=\"translate(12 {:.1f}) rotate(-90)\">{}</text>\n",
-                     (kTop + bottom) / 2, escaped(map.down));
+  out += fmt::format("<text class=\"axis\" x=\"0\" y=\"14\">{}</text>\n", escaped(map.down));
   // What the shades are.
   for (unsigned s = 0; s < kShades && range > 0; ++s)
     out += fmt::format("<rect class=\"h{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"18\" height=\"10\"/>", s,

@@ -163,6 +163,23 @@ std::string sentences(const ReportInput& in) {
   return out + "</ul>\n";
 }
 
+/// Cycles of different clocks are no match.
+std::string clocks_note(const ReportInput& in) {
+  if (in.metrics.front().name != "cycles") return {};
+  for (const ConfigurationKey& k : in.results.configuration) {
+    if (k.name.rfind("clocks.", 0) != 0) continue;
+    std::string first;
+    for (const std::string& value : k.by_gpu) {
+      if (first.empty()) first = value;
+      if (k.varies || (!value.empty() && value != first))
+        return "<p class=\"warning\">Clocks differ between points (<code>" + escaped(k.name) +
+               "</code>), so that fewer cycles need not be less time: <code>--metrics time_ns</code> judges "
+               "by that.</p>\n";
+    }
+  }
+  return {};
+}
+
 std::string best_points(const ReportInput& in) {
   HtmlTable table("The best point of each workload");
   table.head({{"workload"},
@@ -203,7 +220,7 @@ Section overview_section(const ReportInput& in) {
   }
   if (in.factors.empty())
     out.html += "<p>All points have the same GPU and the same keys: nothing is compared.</p>\n";
-  out.html += "<h3>What helps, and why</h3>\n";
+  out.html += clocks_note(in) + "<h3>What helps, and why</h3>\n";
   if (!in.factors.empty()) {
     const Effects all = of_all_workloads(in);
     out.html += lead(in, all) + matrix(in, all);

@@ -230,8 +230,10 @@ Section pareto_section(const ReportInput& in) {
     std::vector<Cell> row;
     if (has_gpus) row.push_back({escaped(in.results.gpus[c->run->gpu])});
     for (const std::size_t k : keys)
-      row.push_back(
-          {c->run->settings[k] == kNone ? "" : escaped(in.results.values[k][c->run->settings[k]]), "number"});
+      row.push_back({c->run->settings[k] == kNone
+                         ? ""
+                         : escaped(shown_value(in.results.values[k][c->run->settings[k]])),
+                     "number"});
     row.insert(row.end(), {{number_text(c->x), "number"},
                            {number_text(c->y), "number"},
                            {c == front.front() ? "" : change_text(c->y / front.front()->y), "number"}});

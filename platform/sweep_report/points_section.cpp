@@ -79,7 +79,8 @@ Section points_section(const ReportInput& in) {
                              {escaped(r.workloads[run.workload])},
                              {escaped(r.gpus[run.gpu])}};
     for (std::size_t k = 0; k < r.keys.size(); ++k)
-      row.push_back({run.settings[k] == kNone ? "" : escaped(r.values[k][run.settings[k]]), "number"});
+      row.push_back(
+          {run.settings[k] == kNone ? "" : escaped(shown_value(r.values[k][run.settings[k]])), "number"});
     row.push_back({escaped(r.outcomes[run.outcome])});
     for (const double v : metrics[order[n]]) row.push_back({number_text(v), "number"});
     table.row(row);

@@ -14,7 +14,7 @@
   columns.push({name: "outcome", at: 3, names: data.outcomes});
   data.metrics.forEach((name, n) => columns.push({name, unit: data.units[n], at: first + settings + n, metric: true, count: true}));
 
-  const text = (row, c) => c.names ? c.names[row[c.at]] : c.values ? (c.values[row[c.at]] ?? "") : c.metric ? shown(row[c.at]) : String(row[c.at]);
+  const text = (row, c) => c.names ? c.names[row[c.at]] : c.values ? (c.values[row[c.at]] ?? "").replace(/^"(.*)"$/, "$1") : c.metric ? shown(row[c.at]) : String(row[c.at]);
   const element = (tag, properties = {}, ...inside) => {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) if (value !== "") made[name] = value;

@@ -31,7 +31,7 @@ struct Section {
 [[nodiscard]] Section overview_section(const ReportInput& in);
 /// Points that are best in one of two things without being worse in the other.
 [[nodiscard]] Section pareto_section(const ReportInput& in);
-/// All about a workload or a kernel.
+/// All about a workload or a kernel: the parts below, one after the other.
 [[nodiscard]] Section subject_section(const ReportInput& in, std::size_t subject);
 /// Points that did not finish, and why.
 [[nodiscard]] Section failures_section(const ReportInput& in);
@@ -39,6 +39,20 @@ struct Section {
 [[nodiscard]] Section points_section(const ReportInput& in);
 /// What was varied, what was not, and the files.
 [[nodiscard]] Section configuration_section(const ReportInput& in);
+
+/// Parts of the page of a workload or a kernel, of which there is nothing where they have nothing to say.
+/// What each key does, and why.
+[[nodiscard]] std::string effects_part(const ReportInput& in, std::size_t subject);
+/// Metrics against keys, as lines and heat maps.
+[[nodiscard]] std::string plots_part(const ReportInput& in, std::size_t subject);
+/// Figures by the values of every key: the evidence for what the keys do.
+[[nodiscard]] std::string figures_part(const ReportInput& in, std::size_t subject);
+/// How far the runs are from what issue slots and bandwidths allow.
+[[nodiscard]] std::string roofline_part(const ReportInput& in, std::size_t subject);
+/// What goes through the memory hierarchy at the best and the worst point.
+[[nodiscard]] std::string hierarchy_part(const ReportInput& in, std::size_t subject);
+/// The counters that change most with the strongest key.
+[[nodiscard]] std::string counters_part(const ReportInput& in, std::size_t subject);
 
 /// "dram.channels 1 → 4: 58% fewer cycles", as HTML.
 [[nodiscard]] std::string change_sentence(const ReportInput& in, const Subject& subject, std::size_t factor);

@@ -246,11 +246,17 @@ std::string command_of(const StudyResults& results, const StudyRun& run) {
   return shell_text(words);
 }
 
+std::string shown_value(const std::string& value) {
+  const bool quoted = value.size() >= 2 && value.front() == '"' && value.back() == '"';
+  return quoted ? value.substr(1, value.size() - 2) : value;
+}
+
 std::string settings_text(const StudyResults& results, const StudyRun& run) {
   std::string out = results.gpus.size() > 1 ? results.gpus[run.gpu] : std::string{};
   for (std::size_t k = 0; k < results.keys.size(); ++k)
     if (results.values[k].size() > 1 && run.settings[k] != kNone)
-      out += (out.empty() ? "" : ", ") + results.keys[k] + " = " + results.values[k][run.settings[k]];
+      out += (out.empty() ? "" : ", ") + results.keys[k] + " = " +
+             shown_value(results.values[k][run.settings[k]]);
   return out.empty() ? results.gpus[run.gpu] : out;
 }
 

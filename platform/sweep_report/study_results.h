@@ -71,6 +71,8 @@ struct StudyResults {
 [[nodiscard]] std::string command_of(const StudyResults& results, const StudyRun& run);
 /// Words for a shell, quoted where it would take them for something else.
 [[nodiscard]] std::string shell_text(const std::vector<std::string>& words);
+/// A key's value for people: a text without its quotes.
+[[nodiscard]] std::string shown_value(const std::string& value);
 /// "l2.slices = 4, dram.channels = 2", and the GPU before them where there are several.
 [[nodiscard]] std::string settings_text(const StudyResults& results, const StudyRun& run);
 

@@ -163,6 +163,21 @@ std::vector<Subject> names_and_cycles(const ResultStore& store, const StudyResul
 
 }  // namespace
 
+double mean_of(const std::vector<double>& values, const std::vector<std::size_t>& which) {
+  double sum = 0, logarithms = 0, least = INFINITY;
+  std::size_t count = 0;
+  for (const std::size_t n : which) {
+    if (std::isnan(values[n])) continue;
+    sum += values[n];
+    logarithms += std::log(values[n]);
+    least = std::min(least, values[n]);
+    ++count;
+  }
+  if (count == 0) return NAN;
+  const auto of = static_cast<double>(count);
+  return least > 0 ? std::exp(logarithms / of) : sum / of;
+}
+
 std::vector<double> Subject::values_of(const Metric& m, const StudyResults& results) const {
   if (m.name == "cycles") return cycles;
   if (m.name == "time_ns") return time_ns;
@@ -193,6 +208,12 @@ double Subject::figure(const Figure& figure, const std::vector<std::size_t>& whi
     whole += b;
   }
   return whole > 0 ? part / whole : NAN;
+}
+
+void Subject::with_source(std::size_t run, const StudyResults& results,
+                          const std::function<void(FigureSource&)>& use) const {
+  RunSource source(*this, run, results);
+  use(source);
 }
 
 std::vector<std::size_t> Subject::at_level(const Factor& factor, std::size_t level) const {

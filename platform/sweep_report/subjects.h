@@ -34,12 +34,18 @@ struct Subject {
   /// A figure over runs, whose numbers in `runs` are given; NaN: it says nothing.
   [[nodiscard]] double figure(const Figure& figure, const std::vector<std::size_t>& which,
                               const StudyResults& results) const;
+  /// Calls use(source) with what figures of a run, by its number in `runs`, are made of.
+  void with_source(std::size_t run, const StudyResults& results,
+                   const std::function<void(FigureSource& source)>& use) const;
   /// Numbers in `runs` of those at a level of a factor.
   [[nodiscard]] std::vector<std::size_t> at_level(const Factor& factor, std::size_t level) const;
   /// The run with the least of the metric. Pre: there are runs.
   [[nodiscard]] std::size_t best() const;
   [[nodiscard]] std::size_t worst() const;
 };
+
+/// The geometric mean of values over some of them, by their numbers; the mean where one is 0; NaN: of none.
+[[nodiscard]] double mean_of(const std::vector<double>& values, const std::vector<std::size_t>& which);
 
 /// The workloads of a study, each followed by its kernels, those with the most cycles first. Workloads of
 /// which nothing finished have no runs.

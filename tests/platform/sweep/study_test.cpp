@@ -76,6 +76,13 @@ TEST_F(Studies, RangesGoByStepsAndByFactors) {
                                 "mini dram.channels=8"}));
 }
 
+TEST_F(Studies, KeysMayBeTexts) {
+  EXPECT_EQ(points(std::string("gpus = \"mini\"\nkeys.\"l2.replacement\" = [\"lru\", \"random\", \"none\"]") +
+                   kRun),
+            (std::vector<std::string>{"mini l2.replacement=\"lru\"", "mini l2.replacement=\"random\"",
+                                      "!mini l2.replacement=\"none\""}));
+}
+
 TEST_F(Studies, LinkedKeysChangeTogether) {
   EXPECT_EQ(
       points(std::string("gpus = \"mini\"\n[[linked]]\nkeys = [\"l2.slices\", \"dram.channels\"]\nvalues = "
