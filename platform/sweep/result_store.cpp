@@ -178,6 +178,7 @@ void ResultStore::ask(const char* sql, const std::function<void(const Row& row)>
 }
 
 void ResultStore::hold_still() const {
+  if (sqlite3_get_autocommit(database_) == 0) return;
   run("BEGIN");
   ask("SELECT count(*) FROM study", [](const Row&) {});  // a transaction begins with its first question
 }

@@ -16,9 +16,14 @@ using Kind = FigureKind;
 
 constexpr double kSector = 32, kLine = 128, kLanes = 32;
 
+/// How many of something all GPUs have, whose counters are summed.
+double all(Source& s, const char* key) {
+  return s.key("gpus") * s.key(key);
+}
+
 /// Sectors over a channel of so many ports, each with `width` bytes a cycle of L2's clock.
 Ratio port_share(Source& s, const char* sectors, const char* ports, const char* width) {
-  return {s.counter(sectors) * kSector, s.key(ports) * s.key(width) * s.cycles_of("l2")};
+  return {s.counter(sectors) * kSector, all(s, ports) * s.key(width) * s.cycles_of("l2")};
 }
 
 Figure hits(const std::string& name, const std::string& block, std::vector<std::string> near) {
@@ -39,35 +44,35 @@ Figure bytes(const std::string& name, const std::string& meaning, std::vector<st
 }
 
 std::vector<Figure> all_figures() {
-  std::vector<Figure> all;
-  all.push_back(
+  std::vector<Figure> out;
+  out.push_back(
       {"issue slots of SMs",
        "warp instructions issued, of those that all partitions could issue",
        Kind::busy,
        "",
        {"sms", "sm."},
        [](Source& s) -> Ratio {
-         return {s.counter("sm.instructions"), s.key("sms") * s.key("sm.partitions") * s.cycles_of("sm")};
+         return {s.counter("sm.instructions"), all(s, "sms") * s.key("sm.partitions") * s.cycles_of("sm")};
        }});
-  all.back().tells = Figure::Tells::speed;
-  all.push_back(
+  out.back().tells = Figure::Tells::speed;
+  out.push_back(
       {"tensor pipes",
        "cycles that products of matrices took them",
        Kind::busy,
        "",
        {"sm.tensor"},
        [](Source& s) -> Ratio {
-         return {s.counter("sm.tensor_cycles"), s.key("sms") * s.key("sm.partitions") * s.cycles_of("sm")};
+         return {s.counter("sm.tensor_cycles"), all(s, "sms") * s.key("sm.partitions") * s.cycles_of("sm")};
        }});
-  all.push_back({"shared memory",
+  out.push_back({"shared memory",
                  "passes over its banks, of one a cycle in each SM",
                  Kind::busy,
                  "",
                  {"sm.shared"},
                  [](Source& s) -> Ratio {
-                   return {s.counter("sm.lsu.shared_passes"), s.key("sms") * s.cycles_of("sm")};
+                   return {s.counter("sm.lsu.shared_passes"), all(s, "sms") * s.cycles_of("sm")};
                  }});
-  all.push_back({"ports from crossbar to L1",
+  out.push_back({"ports from crossbar to L1",
                  "bytes of replies, of what the ports of all SMs take",
                  Kind::busy,
                  "",
@@ -76,7 +81,7 @@ std::vector<Figure> all_figures() {
                    return port_share(s, "crossbar.response_sectors", "sms",
                                      "hops.l1_lg_crossbar.response.width");
                  }});
-  all.push_back({"request ports of L2 slices",
+  out.push_back({"request ports of L2 slices",
                  "requests, of one a cycle to each slice; writes of more than a beat take more",
                  Kind::busy,
                  "",
@@ -85,9 +90,9 @@ std::vector<Figure> all_figures() {
                    const double sectors = s.counter("crossbar.request_sectors") * kSector /
                                           s.key("hops.crossbar_l2.request.width");
                    return {std::max(s.counter("crossbar.request_messages"), sectors),
-                           s.key("l2.slices") * s.cycles_of("l2")};
+                           all(s, "l2.slices") * s.cycles_of("l2")};
                  }});
-  all.push_back({"reply ports of L2 slices",
+  out.push_back({"reply ports of L2 slices",
                  "bytes of replies, of what the ports of all slices give",
                  Kind::busy,
                  "",
@@ -96,15 +101,15 @@ std::vector<Figure> all_figures() {
                    return port_share(s, "crossbar.response_sectors", "l2.slices",
                                      "hops.crossbar_l2.response.width");
                  }});
-  all.push_back({"DRAM data buses",
+  out.push_back({"DRAM data buses",
                  "cycles in which they move data, all channels together",
                  Kind::busy,
                  "",
                  {"dram."},
                  [](Source& s) -> Ratio {
-                   return {s.counter("dram.busy_cycles"), s.key("dram.channels") * s.cycles_of("dram")};
+                   return {s.counter("dram.busy_cycles"), all(s, "dram.channels") * s.cycles_of("dram")};
                  }});
-  all.push_back({"busiest DRAM data bus",
+  out.push_back({"busiest DRAM data bus",
                  "the same of the channel that moves most",
                  Kind::busy,
                  "",
@@ -113,30 +118,31 @@ std::vector<Figure> all_figures() {
                    const double most = s.counter("dram[max].busy_cycles");
                    return {most, most == 0 ? 0 : s.cycles_of("dram")};
                  }});
-  all.push_back({"link to the host, down",
+  out.push_back(
+      {"link to the host, down",
+       "bytes, of what it can carry",
+       Kind::busy,
+       "",
+       {"pcie"},
+       [](Source& s) -> Ratio {
+         return {s.counter("pcie.bytes_down"), all(s, "pcie.bytes_per_cycle") * s.cycles_of("link")};
+       }});
+  out.push_back({"link to the host, up",
                  "bytes, of what it can carry",
                  Kind::busy,
                  "",
                  {"pcie"},
                  [](Source& s) -> Ratio {
-                   return {s.counter("pcie.bytes_down"), s.key("pcie.bytes_per_cycle") * s.cycles_of("link")};
+                   return {s.counter("pcie.bytes_up"), all(s, "pcie.bytes_per_cycle") * s.cycles_of("link")};
                  }});
-  all.push_back({"link to the host, up",
-                 "bytes, of what it can carry",
-                 Kind::busy,
-                 "",
-                 {"pcie"},
-                 [](Source& s) -> Ratio {
-                   return {s.counter("pcie.bytes_up"), s.key("pcie.bytes_per_cycle") * s.cycles_of("link")};
-                 }});
-  all.push_back(hits("L1", "l1_lg", {"l1_lg", "sms"}));
-  all.push_back(hits("texture cache", "texture", {"texture"}));
-  all.push_back(hits("constant cache", "constant", {"constant"}));
-  all.back().tells = Figure::Tells::little;
-  all.push_back(hits("instruction cache", "instruction", {"instruction"}));
-  all.back().tells = Figure::Tells::little;
-  all.push_back(hits("L2", "l2", {"l2.sets", "l2.ways", "l2.replacement", "l2."}));
-  all.push_back({"DRAM row hit rate",
+  out.push_back(hits("L1", "l1_lg", {"l1_lg", "sms"}));
+  out.push_back(hits("texture cache", "texture", {"texture"}));
+  out.push_back(hits("constant cache", "constant", {"constant"}));
+  out.back().tells = Figure::Tells::little;
+  out.push_back(hits("instruction cache", "instruction", {"instruction"}));
+  out.back().tells = Figure::Tells::little;
+  out.push_back(hits("L2", "l2", {"l2.sets", "l2.ways", "l2.replacement", "l2."}));
+  out.push_back({"DRAM row hit rate",
                  "requests served from a row opened for another",
                  Kind::share,
                  "",
@@ -145,7 +151,7 @@ std::vector<Figure> all_figures() {
                    const double hit = s.counter("dram.row_hits");
                    return {hit, hit + s.counter("dram.row_misses") + s.counter("dram.row_conflicts")};
                  }});
-  all.push_back({"TLB hit rate",
+  out.push_back({"TLB hit rate",
                  "requests whose page a TLB had",
                  Kind::share,
                  "",
@@ -156,7 +162,7 @@ std::vector<Figure> all_figures() {
                    return {hit, hit + s.counter("crossbar.translation.walks") +
                                     s.counter("crossbar.translation.merges")};
                  }});
-  all.push_back({"lanes active",
+  out.push_back({"lanes active",
                  "thread instructions, of 32 a warp instruction",
                  Kind::share,
                  "",
@@ -164,20 +170,20 @@ std::vector<Figure> all_figures() {
                  [](Source& s) -> Ratio {
                    return {s.counter("sm.thread_instructions"), kLanes * s.counter("sm.instructions")};
                  }});
-  all.push_back(bytes("L2 capacity", "slices, sets, ways and lines of 128 bytes multiplied",
+  out.push_back(bytes("L2 capacity", "slices, sets, ways and lines of 128 bytes multiplied",
                       {"l2.slices", "l2.sets", "l2.ways"}, [](Source& s) {
                         return s.key("l2.slices") * s.key("l2.sets") * s.key("l2.ways") * kLine;
                       }));
-  all.back().tells = Figure::Tells::setting;
-  all.push_back(bytes("read from L2", "by L1 and the other caches of SMs", {"l1_lg"},
+  out.back().tells = Figure::Tells::setting;
+  out.push_back(bytes("read from L2", "by L1 and the other caches of SMs", {"l1_lg"},
                       [](Source& s) { return s.counter("crossbar.response_sectors") * kSector; }));
-  all.push_back(bytes("written to L2", "by SMs", {},
+  out.push_back(bytes("written to L2", "by SMs", {},
                       [](Source& s) { return s.counter("crossbar.request_sectors") * kSector; }));
-  all.push_back(bytes("read from DRAM", "in whole sectors", {"l2.sets", "l2.ways"},
+  out.push_back(bytes("read from DRAM", "in whole sectors", {"l2.sets", "l2.ways"},
                       [](Source& s) { return s.counter("dram.bytes_read"); }));
-  all.push_back(bytes("written to DRAM", "in whole sectors", {"l2.sets", "l2.ways"},
+  out.push_back(bytes("written to DRAM", "in whole sectors", {"l2.sets", "l2.ways"},
                       [](Source& s) { return s.counter("dram.bytes_written"); }));
-  all.push_back({"DRAM bandwidth in use",
+  out.push_back({"DRAM bandwidth in use",
                  "bytes moved over the time of the run",
                  Kind::number,
                  "GB/s",
@@ -185,8 +191,8 @@ std::vector<Figure> all_figures() {
                  [](Source& s) -> Ratio {
                    return {s.counter("dram.bytes_read") + s.counter("dram.bytes_written"), s.time_ns()};
                  }});
-  all.back().tells = Figure::Tells::speed;
-  all.push_back({"crossbar conflicts",
+  out.back().tells = Figure::Tells::speed;
+  out.push_back({"crossbar conflicts",
                  "turns lost to another message, for each message",
                  Kind::number,
                  "per message",
@@ -195,7 +201,7 @@ std::vector<Figure> all_figures() {
                    return {s.counter("crossbar.conflicts"),
                            s.counter("crossbar.request_messages") + s.counter("crossbar.response_messages")};
                  }});
-  all.push_back({"warp instructions per cycle",
+  out.push_back({"warp instructions per cycle",
                  "of all SMs together",
                  Kind::number,
                  "",
@@ -203,8 +209,8 @@ std::vector<Figure> all_figures() {
                  [](Source& s) -> Ratio {
                    return {s.counter("sm.instructions"), s.cycles_of("sm")};
                  }});
-  all.back().tells = Figure::Tells::speed;
-  return all;
+  out.back().tells = Figure::Tells::speed;
+  return out;
 }
 
 }  // namespace

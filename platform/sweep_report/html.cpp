@@ -15,7 +15,7 @@ std::string escaped(const std::string& text) {
 std::string anchor(const std::string& text) {
   std::string out;
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
     out += plain ? std::string(1, c) : fmt::format("_{:02x}", static_cast<unsigned char>(c));
   }
   return out;

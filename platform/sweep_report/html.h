@@ -9,7 +9,7 @@ namespace warpline::sweep {
 
 /// A text of a user's for HTML: what would be markup or control is shown, not done.
 [[nodiscard]] std::string escaped(const std::string& text);
-/// A name that links may point at.
+/// A text as part of a name that links may point at: letters, digits and underscores.
 [[nodiscard]] std::string anchor(const std::string& text);
 
 /// Numbers for people. 12,345; 0.352; three significant digits below 1,000.

@@ -119,12 +119,10 @@ std::string matrix(const ReportInput& in, const Effects& all) {
   if (in.results.workloads.size() > 1) table.row(matrix_row(in, {"all workloads"}, all));
   for (const Subject& s : in.subjects)
     if (!s.runs.empty())
-      table.row(matrix_row(
-          in,
-          {fmt::format("<a href=\"#{}\">{}</a>",
-                       anchor("s-" + in.results.workloads[s.workload] + "-" + s.kernel), escaped(s.name)),
-           s.kernel.empty() ? "" : "inner"},
-          s.effects));
+      table.row(matrix_row(in,
+                           {fmt::format("<a href=\"#{}\">{}</a>", subject_id(in, s), escaped(s.name)),
+                            s.kernel.empty() ? "" : "inner"},
+                           s.effects));
   return table.html();
 }
 

@@ -33,6 +33,8 @@ struct Section {
 [[nodiscard]] Section pareto_section(const ReportInput& in);
 /// All about a workload or a kernel: the parts below, one after the other.
 [[nodiscard]] Section subject_section(const ReportInput& in, std::size_t subject);
+/// The `id` of that section.
+[[nodiscard]] std::string subject_id(const ReportInput& in, const Subject& subject);
 /// Points that did not finish, and why.
 [[nodiscard]] Section failures_section(const ReportInput& in);
 /// All points, to be sorted and searched, with the command that repeats each.

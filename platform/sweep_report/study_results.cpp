@@ -178,7 +178,7 @@ class Reader {
     store_.ask("SELECT id, keys FROM configurations ORDER BY id", [&](const ResultStore::Row& row) {
       const auto number = configuration_numbers_.find(row.number(0));
       if (number == configuration_numbers_.end()) return;
-      const auto keys = nlohmann::ordered_json::parse(row.text(1), nullptr, false);
+      const json keys = json::parse(row.text(1), nullptr, false);
       if (!keys.is_object()) return;
       for (const auto& [name, value] : keys.items()) {
         const auto [at, is_new] = places.try_emplace(name, out_.configuration.size());
@@ -186,16 +186,19 @@ class Reader {
           out_.configuration.push_back(
               {name, meanings[name], std::vector<std::string>(out_.gpus.size()), false});
         ConfigurationKey& key = out_.configuration[at->second];
-        const std::string text = value.is_string() ? value.template get<std::string>() : value.dump();
+        const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
         for (const unsigned gpu : gpus_of[number->second]) {
           if (key.by_gpu[gpu].empty()) key.by_gpu[gpu] = text;
           if (key.by_gpu[gpu] != text) key.varies = true;
         }
-        if (value.is_number()) {
-          std::vector<double>& numbers = out_.numbers[name];
-          numbers.resize(configuration_numbers_.size(), NAN);
-          numbers[number->second] = value.template get<double>();
-        }
+        if (!value.is_number()) continue;
+        // One number where all configurations have it: most keys are never varied.
+        std::vector<double>& numbers = out_.numbers[name];
+        const auto number_here = value.get<double>();
+        if (numbers.empty()) numbers.push_back(number_here);
+        if (numbers.size() == 1 && numbers.front() != number_here)
+          numbers.assign(configuration_numbers_.size(), numbers.front());
+        if (numbers.size() > 1) numbers[number->second] = number_here;
       }
     });
   }

@@ -55,7 +55,7 @@ struct StudyResults {
   std::vector<std::vector<std::string>> values;  ///< of each key, in order
   std::vector<StudyRun> runs;
   std::vector<ConfigurationKey> configuration;
-  /// Of keys with numbers, the value in each configuration.
+  /// Of keys with numbers, the value in each configuration; one where all have the same.
   std::map<std::string, std::vector<double>> numbers;
   std::vector<CommandParts> commands;                            ///< of each workload
   std::vector<std::pair<std::string, std::string>> input_files;  ///< paths and SHA-256

@@ -27,12 +27,13 @@ constexpr double kSectorSize = 32;
 constexpr Roof kRoofs[] = {
     {"DRAM", [](FigureSource& s) { return s.counter("dram.bytes_read") + s.counter("dram.bytes_written"); },
      [](FigureSource& s) {
-       return s.key("dram.channels") * kSectorSize / s.key("dram.sector_cycles") * s.key("clocks.dram") /
-              1000;
+       return s.key("gpus") * s.key("dram.channels") * kSectorSize / s.key("dram.sector_cycles") *
+              s.key("clocks.dram") / 1000;
      }},
     {"reads of L2", [](FigureSource& s) { return s.counter("crossbar.response_sectors") * kSectorSize; },
      [](FigureSource& s) {
-       return s.key("l2.slices") * s.key("hops.crossbar_l2.response.width") * s.key("clocks.l2") / 1000;
+       return s.key("gpus") * s.key("l2.slices") * s.key("hops.crossbar_l2.response.width") *
+              s.key("clocks.l2") / 1000;
      }}};
 
 /// Where a run stands under its roof.
@@ -52,7 +53,8 @@ Place place_of(const Subject& s, std::size_t run, const StudyResults& results, c
     p.intensity = instructions / roof.bytes(source);
     p.rate = instructions / source.time_ns();
     p.bandwidth = roof.bandwidth(source);
-    p.issue_rate = source.key("sms") * source.key("sm.partitions") * source.key("clocks.sm") / 1000;
+    p.issue_rate =
+        source.key("gpus") * source.key("sms") * source.key("sm.partitions") * source.key("clocks.sm") / 1000;
   });
   return p;
 }

@@ -7,11 +7,15 @@
 
 namespace warpline::sweep {
 
+std::string subject_id(const ReportInput& in, const Subject& s) {
+  return "s-" + anchor(in.results.workloads[s.workload]) + "-" + anchor(s.kernel);
+}
+
 Section subject_section(const ReportInput& in, std::size_t subject) {
   const Subject& s = in.subjects[subject];
   const bool is_kernel = !s.kernel.empty();
   const std::string& workload = in.results.workloads[s.workload];
-  Section out{anchor("s-" + workload + "-" + s.kernel), s.name, is_kernel, {}};
+  Section out{subject_id(in, s), s.name, is_kernel, {}};
   if (s.runs.empty()) {
     out.html = "<p>No point of it finished.</p>\n";
     return out;

@@ -48,11 +48,8 @@ class Reports : public ::testing::Test {
     r.outcome = outcome;
     if (outcome != "finished") r.reason = "why <" + outcome + ">";
     if (cycles != 0) {
-      json configuration = {{"sms", 4},
-                            {"clocks.dram", 1000},
-                            {"clocks.l2", 1000},
-                            {"clocks.sm", 1000},
-                            {"crossbar.network.header", 8}};
+      json configuration = {{"gpus", 1},         {"sms", 4},          {"clocks.dram", 1000},
+                            {"clocks.l2", 1000}, {"clocks.sm", 1000}, {"crossbar.network.header", 8}};
       for (const auto& [key, value] : settings) configuration[key] = std::stoul(value);
       json counted = json::object();
       for (const auto& [path, value] : counters.items())
@@ -213,6 +210,16 @@ TEST_F(Reports, OfKernelsHaveAPageEach) {
   EXPECT_THAT(second, HasSubstr("L2 hit rate 40% \u2192 80%"));
   const std::string first = between(html, "<section id=\"s-kernel-first_3cint_3e\"", "</section>");
   EXPECT_THAT(first, HasSubstr("L2 hit rate stays 10%"));
+}
+
+TEST_F(Reports, KnowTheBusiestChannelOfAllGpus) {
+  for (const unsigned slices : {2U, 4U})
+    add({{"l2.slices", std::to_string(slices)}}, "finished", 1000,
+        {{"dram.busy_cycles", 800},
+         {"gpu[0].dram[0].busy_cycles", 100},
+         {"gpu[1].dram[3].busy_cycles", 700}});
+  const std::string own = between(page(), "<section id=\"s-kernel-\"", "</section>");
+  EXPECT_THAT(between(own, "busiest DRAM data bus busy</span>", "</tr>"), HasSubstr(">70%<"));
 }
 
 TEST_F(Reports, OfOneKernelHaveNoPageOfItBesideThatOfTheRun) {

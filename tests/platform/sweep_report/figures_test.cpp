@@ -1,0 +1,58 @@
+#include "platform/sweep_report/figures.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace warpline::sweep {
+namespace figures_test {
+
+class MadeUp : public FigureSource {
+ public:
+  double counter(const char* path) override { return counters[path]; }
+  double key(const char* path) override { return keys.count(path) == 0 ? NAN : keys[path]; }
+  double time_ns() override { return 1000; }
+  std::map<std::string, double> counters, keys;
+};
+
+double value_of(const std::string& name, MadeUp& source) {
+  const auto f =
+      std::find_if(figures().begin(), figures().end(), [&](const Figure& one) { return one.name == name; });
+  EXPECT_NE(f, figures().end()) << name;
+  if (f == figures().end()) return NAN;
+  const auto [part, whole] = f->of(source);
+  return part / whole;
+}
+
+TEST(Figures, AreSharesOfWhatAllBlocksOfAllGpusCouldDo) {
+  MadeUp s;
+  s.keys = {{"gpus", 2},         {"sms", 4},           {"sm.partitions", 4},
+            {"clocks.sm", 2000}, {"clocks.dram", 500}, {"dram.channels", 4}};
+  s.counters = {{"sm.instructions", 3200}, {"dram.busy_cycles", 1000}, {"dram[max].busy_cycles", 400}};
+  EXPECT_NEAR(value_of("issue slots of SMs", s), 3200.0 / (2 * 4 * 4 * 2000), 1e-12)
+      << "1 us has 2000 cycles of the SMs";
+  EXPECT_NEAR(value_of("DRAM data buses", s), 1000.0 / (2 * 4 * 500), 1e-12);
+  EXPECT_NEAR(value_of("busiest DRAM data bus", s), 400.0 / 500, 1e-12);
+  s.keys.clear();
+  EXPECT_TRUE(std::isnan(value_of("DRAM data buses", s))) << "of a GPU that nobody knows nothing is known";
+}
+
+TEST(Figures, AreForPeople) {
+  Figure f;
+  f.kind = FigureKind::busy;
+  EXPECT_EQ(figure_text(f, 0.482), "48%");
+  EXPECT_EQ(figure_text(f, 0.0482), "4.8%");
+  f.kind = FigureKind::bytes;
+  EXPECT_EQ(figure_text(f, 512), "512 B");
+  EXPECT_EQ(figure_text(f, 1.5 * 1024 * 1024), "1.5 MiB");
+  f.kind = FigureKind::number;
+  f.unit = "GB/s";
+  EXPECT_EQ(figure_text(f, 1234567), "1,234,567 GB/s");
+  EXPECT_EQ(figure_text(f, 0.12345), "0.123 GB/s");
+  EXPECT_EQ(figure_text(f, NAN), "\u2013");
+}
+
+}  // namespace figures_test
+}  // namespace warpline::sweep
