@@ -75,7 +75,6 @@
     });
     head.append(cell);
   }
-  head.append(element("th", {scope: "col", className: "row-command", textContent: "to repeat it"}));
   const body = element("tbody");
   const draw = () => {
     const from = page * kRows, to = Math.min(rows.length, from + kRows);
@@ -85,15 +84,19 @@
     body.replaceChildren(...rows.slice(from, to).map((row) => {
       const line = element("tr");
       columns.forEach((c, n) => {
-        const cell = element(n === 0 ? "th" : "td", {className: c.count ? "number" : "", textContent: text(row, c)});
-        if (n === 0) cell.scope = "row";
+        const cell = element(n === 0 ? "th" : "td", {className: c.count ? "number" : ""});
+        if (n === 0) {
+          cell.scope = "row";
+          const show = element("button", {type: "button", textContent: text(row, c)});
+          show.setAttribute("aria-label", "point " + row[0] + ": its command");
+          show.addEventListener("click", () => open(row));
+          cell.append(show);
+        } else {
+          cell.textContent = text(row, c);
+        }
         if (c.name === "outcome" && data.reasons[row[0]] !== undefined) cell.title = data.texts[data.reasons[row[0]]];
         line.append(cell);
       });
-      const show = element("button", {type: "button", textContent: "command"});
-      show.setAttribute("aria-label", "command of point " + row[0]);
-      show.addEventListener("click", () => open(row));
-      line.append(element("td", {className: "row-command"}, show));
       return line;
     }));
   };
@@ -123,11 +126,15 @@
   const label = element("label", {htmlFor: "points-search", textContent: "Filter "});
   const hint = "words of workload or outcome, or key=value";
   search.placeholder = hint;
-  const frame = element("div", {className: "scroll", tabIndex: 0}, element("table", {}, element("caption", {textContent: "All points; a heading sorts by its column"}), element("thead", {}, head), body));
+  const frame = element("div", {className: "scroll", tabIndex: 0}, element("table", {}, element("caption", {textContent: "A heading sorts by its column; a point's number shows the command that repeats it"}), element("thead", {}, head), body));
   frame.setAttribute("role", "region");
   frame.setAttribute("aria-label", "All points");
   place.replaceChildren(element("div", {className: "tools"}, label, search, said, back, on), frame, dialog);
   draw();
+
+  // What fits is no stop for the keyboard: nobody has to scroll it.
+  for (const region of document.querySelectorAll(".scroll"))
+    if (region.scrollWidth <= region.clientWidth) region.removeAttribute("tabindex");
 
   // Paper has no folds.
   addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details")) fold.open = true; });

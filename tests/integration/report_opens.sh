@@ -47,7 +47,7 @@ sed 's/<meta http-equiv="Content-Security-Policy"[^>]*>//; s/<\/body>/<script sr
 cat >reader.js <<'END'
 const see = (what, holds) => { if (!holds) throw new Error("not so: " + what); };
 const all = (words) => [...document.querySelectorAll(words)];
-const heading = (name) => all("#points-table th button").find((b) => b.textContent.startsWith(name));
+const heading = (name) => all("#points-table thead button").find((b) => b.textContent.startsWith(name));
 const cell = (row, column) => all("#points-table tbody tr")[row].children[column].textContent;
 see("every plot has a name", all("svg[role=img]").every((s) => s.querySelector("title").textContent !== ""));
 see("every table has a caption", all("table").every((t) => t.caption !== null));
