@@ -151,6 +151,7 @@ Effects effects_of(const std::vector<Factor>& factors, const std::vector<std::si
                    const std::vector<double>& metric) {
   Effects e;
   std::vector<double> rest;  // of each logarithm, what the sum so far does not explain
+  rest.reserve(metric.size());
   for (const double m : metric) rest.push_back(std::log(m));
   const double mean =
       rest.empty() ? 0 : std::accumulate(rest.begin(), rest.end(), 0.0) / static_cast<double>(rest.size());

@@ -25,6 +25,7 @@ std::string script_text(const std::string& text) {
 template <class Texts>
 std::string list(const Texts& texts) {
   std::vector<std::string> items;
+  items.reserve(texts.size());
   for (const std::string& t : texts) items.push_back(script_text(t));
   return "[" + joined(items, ",") + "]";
 }
