@@ -28,9 +28,7 @@ std::string number_text(double value) {
     return text == "1e+03" ? "1,000" : text;
   }
   if (std::abs(value) >= 1e15) return fmt::format("{:.4g}", value);
-  std::string digits = fmt::format("{:.0f}", std::abs(value));
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return (value < 0 ? "\u2212" : "") + digits;
+  return (value < 0 ? "\u2212" : "") + grouped(static_cast<std::uint64_t>(std::llround(std::abs(value))));
 }
 
 std::string percent_text(double share) {

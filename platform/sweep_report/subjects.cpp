@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "rtl_models/base/text.h"
+#include "rtl_models/base/plain_name.h"
 
 namespace warpline::sweep {
 namespace {
@@ -133,7 +133,8 @@ std::vector<Subject> names_and_cycles(const ResultStore& store, const StudyResul
               if (at == run_of.end() || !(row.real(2) > 0)) return;
               const unsigned workload = results.runs[at->second.first].workload;
               Subject& k = kernels[workload][row.text(1)];
-              k.name = k.kernel = row.text(1);
+              k.kernel = row.text(1);
+              k.name = plain_name(k.kernel);
               k.workload = workload;
               k.runs.push_back(at->second.first);
               k.cycles.push_back(row.real(2));

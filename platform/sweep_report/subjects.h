@@ -21,7 +21,7 @@ struct Metric {
 struct Subject {
   std::string name;
   unsigned workload = 0;
-  std::string kernel;  ///< empty: whole runs
+  std::string kernel;  ///< as the file of results has it, mangled; empty: whole runs
   double share = 1;    ///< of the cycles of its workload
   std::vector<std::size_t> runs;
   std::vector<double> cycles, time_ns;

@@ -201,11 +201,12 @@ TEST_F(Reports, OfKernelsHaveAPageEach) {
   for (const unsigned slices : {2U, 4U})
     add({{"l2.slices", std::to_string(slices)}}, "finished", 1000 + 800 / slices,
         {{"l2.sector_accesses", 400}, {"l2.sector_hits", 100}},
-        json::array({launch("first<int>", 500, 10), launch("second", 800 / slices, 20 * slices),
+        json::array({launch("first<int>", 500, 10), launch("_Z6secondPfi", 800 / slices, 20 * slices),
                      launch("first<int>", 500, 10)}));
   const std::string html = page();
   EXPECT_THAT(html, HasSubstr("<section id=\"s-kernel-first_3cint_3e\""));
-  const std::string second = between(html, "<section id=\"s-kernel-second\"", "</section>");
+  const std::string second = between(html, "<section id=\"s-kernel-_5fZ6secondPfi\"", "</section>");
+  EXPECT_THAT(second, HasSubstr(">second <small>kernel</small></h2>"));
   EXPECT_THAT(second, HasSubstr("A kernel of kernel: 23% of its cycles"));
   EXPECT_THAT(second, HasSubstr("L2 hit rate 40% \u2192 80%"));
   const std::string first = between(html, "<section id=\"s-kernel-first_3cint_3e\"", "</section>");
