@@ -82,6 +82,7 @@ struct LaunchRunner::State {
   FastForward rest{};      ///< after which the run ends
   std::string before{};    ///< progress that it continues
   std::string progress{};  ///< that it has made
+  bool dumps = true;
   std::function<void(std::size_t, const std::string&)> on_launch{};
   std::function<void(const std::string&, bool)> on_printed{};
   std::function<bool()> on_check{};
@@ -178,6 +179,16 @@ class LaunchRunner::State::Run {
     if (left.size() != std::size_t{threads} * i.registers.size()) a.misfit("has other registers");
     if (!a.saves()) module.set_left(threads, std::move(left));
   }
+  /// Those that a grid on a GPU has left are known where that ran.
+  void find_registers(programs::Module& module, unsigned gpu) {
+    if (module.inspection() == nullptr) return;
+    std::string left;
+    StateArchive saved(left);
+    archive_registers(saved, module);
+    left = platform_.known_where(gpu, std::move(left));
+    StateArchive known{std::string_view(left)};
+    archive_registers(known, module);
+  }
   void go_on() {
     StateArchive a{std::string_view(state_.before)};
     archive(a);
@@ -221,7 +232,11 @@ class LaunchRunner::State::Run {
       Kernel* const kernel = state_.states[step.file]->kernels[number].get();
       grids.push_back({kernel, all[number].gpu, all[number].invalidate_l1, all[number].dependent});
     }
-    return run_grids(step, grids, &all[step.launch]);
+    if (!run_grids(step, grids, &all[step.launch])) return false;
+    for (std::size_t n = 0; n < count; ++n)
+      if (const Launch& l = all[plan_.steps[first + n].launch]; !l.generator)
+        find_registers(*plan_.files[step.file].modules[l.module], l.gpu);
+    return true;
   }
 
   bool run_trace(const Step& step) {
@@ -385,6 +400,7 @@ class LaunchRunner::State::Run {
       if (buffer.dump.empty()) continue;
       std::string bytes(buffer.bytes(), '\0');
       platform_.read(state.placed.buffers[b], bytes.data(), bytes.size());
+      if (!state_.dumps) continue;
       const std::string failure = write_file_atomically(buffer.dump, bytes);
       if (failure.empty()) continue;
       end_.failures.push_back("dump of buffer \"" + buffer.name + "\": " + failure);
@@ -434,6 +450,10 @@ void LaunchRunner::stop_after(const FastForward& rest) {
 
 void LaunchRunner::cache_traces(sass::TraceCache cache) {
   state_->trace_cache = cache;
+}
+
+void LaunchRunner::write_dumps(bool writes) {
+  state_->dumps = writes;
 }
 
 const std::string& LaunchRunner::progress() const {

@@ -59,6 +59,9 @@ class WARPLINE_PUBLIC LaunchRunner {
   void stop_after(const FastForward& rest);
   /// Whether the packed forms of traces are kept and read; they are not unless this is called.
   void cache_traces(sass::TraceCache cache);
+  /// Whether buffers are written to their `dump` files, as they are unless this is called: of processes that
+  /// run a platform together (RunOptions::exchange), one is to.
+  void write_dumps(bool writes);
   /// Called before each grid with its number and its kernel's name.
   void on_launch(std::function<void(std::size_t, const std::string&)> callback);
   /// Called after each grid with what its kernels have printed, in pieces: by printf, or (`assertion`) by

@@ -423,6 +423,15 @@ std::uint8_t* GpuMemories::bytes_at(std::uint64_t address, std::size_t count, bo
   return nullptr;
 }
 
+std::optional<unsigned> GpuMemories::vidmem_at(std::uint64_t address) const {
+  for (unsigned gpu = 0; gpu < gpus(); ++gpu) {
+    const Mapping* hint = nullptr;
+    const Mapping* const m = gpus_[gpu].space.find(VirtualAddress{address}, 1, hint);
+    if (m != nullptr && aperture_of(m->translate(VirtualAddress{address})) == Aperture::vidmem) return gpu;
+  }
+  return std::nullopt;
+}
+
 std::size_t GpuMemories::contiguous(std::uint64_t address, std::size_t count) const {
   for (const Gpu& g : gpus_) {
     const Mapping* hint = nullptr;

@@ -78,6 +78,8 @@ class GpuMemories {
   /// Where in this process `count` bytes from a virtual address on lie, to be read, or written (`writes`).
   /// Pre: the range is mapped, and contiguous() in memory.
   [[nodiscard]] std::uint8_t* bytes_at(std::uint64_t address, std::size_t count, bool writes);
+  /// The GPU in whose video memory an address lies; nothing: it lies elsewhere.
+  [[nodiscard]] std::optional<unsigned> vidmem_at(std::uint64_t address) const;
   /// How many of `count` bytes from a virtual address on one mapping holds, which lie next to each other in
   /// memory, too. Pre: the first byte is mapped.
   [[nodiscard]] std::size_t contiguous(std::uint64_t address, std::size_t count) const;

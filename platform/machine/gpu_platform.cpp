@@ -14,12 +14,14 @@
 #include "platform/machine/fault_record.h"
 #include "platform/machine/gpu_memories.h"
 #include "platform/machine/pcie_system.h"
+#include "platform/machine/rank_results.h"
 #include "platform/machine/system.h"
 #include "platform/machine/watched_run.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/queue_device/queue_device.h"
+#include "rtl_models/sim/exchange.h"
 #include "rtl_models/sim/jitter.h"
 #include "rtl_models/sm/address_windows.h"
 #include "rtl_models/sm/fault.h"
@@ -30,6 +32,8 @@ namespace {
 
 /// After so many cycles all credits for CTAs are back at the distributor.
 constexpr Cycle kLaunchCredits = 32;
+/// Bytes that ranks tell each other at once of what the host reads.
+constexpr std::size_t kToldAtOnce = std::size_t{1} << 24U;
 constexpr std::uint64_t kConstantBytes = std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes;
 
 /// Why the GPU cannot run clusters of the kernel's shape, of which an SM holds `resident` CTAs; or nothing.
@@ -124,6 +128,12 @@ struct GpuPlatform::State {
   }
   /// Saves or restores all but the bytes of memories.
   void archive(StateArchive& a);
+  /// The other ranks' exchange; null: there are none.
+  [[nodiscard]] Exchange* exchange() const { return options.exchange.get(); }
+  /// Does `part`, in which sources of instructions are asked for some.
+  void ask_sources(const std::function<void()>& part) const;
+  /// Whether this rank runs a GPU's hardware. Pre: it is built.
+  [[nodiscard]] bool runs(unsigned gpu) const { return system->rank_of(gpu) == backend->engine().rank(); }
   /// Where the kernel's code lies in video memory, if it fits; 0 if it has none.
   [[nodiscard]] std::optional<std::uint64_t> place_code(const KernelInfo& info, unsigned gpu);
 };
@@ -131,8 +141,9 @@ struct GpuPlatform::State {
 GpuPlatform::State::State(const GpuConfig& c, const RunOptions& o)
     : config(c),
       options(o),
-      backend(o.backend != nullptr ? o.backend
-                                   : std::make_shared<DirectBackend>(o.tick_mode, o.seed, o.threads)) {
+      backend(o.backend != nullptr
+                  ? o.backend
+                  : std::make_shared<DirectBackend>(o.tick_mode, o.seed, o.threads, o.exchange)) {
   for (unsigned i = 0; i < config.gpus; ++i) gpus.emplace_back(*this, i);
 }
 
@@ -142,7 +153,13 @@ GpuPlatform::State::Gpu::Gpu(State& state, unsigned number)
                  [&state] { return state.system != nullptr && !state.backend->engine().quiescent(); },
                  [&state, number](std::uint32_t caches) { state.invalidate(number, caches); }}) {}
 
+void GpuPlatform::State::ask_sources(const std::function<void()>& part) const {
+  if (exchange() == nullptr) return part();
+  do_on_all_ranks(*exchange(), part);
+}
+
 void GpuPlatform::State::set_loose(bool loose) {
+  WARPLINE_EXPECT(!loose || exchange() == nullptr, "what ranks run together is timed");
   for (unsigned i = 0; i < config.gpus; ++i) backend->set_loose(system->gpu(i), loose);
   if (pcie != nullptr) pcie->set_loose(loose);
 }
@@ -283,6 +300,7 @@ PhysicalAddress GpuPlatform::State::constants_of(unsigned gpu, unsigned number) 
 
 /// `number`: of the grid among those of its GPU.
 void GpuPlatform::State::start(const GridLaunch& grid, unsigned number) {
+  if (!runs(grid.gpu)) return;
   const KernelInfo& info = grid.kernel->info();
   Netlist& netlist = system->gpu(grid.gpu);
   MemoryMap map;
@@ -330,6 +348,8 @@ bool GpuPlatform::reserve_dependents(unsigned count, unsigned gpu) {
 
 Diagnostics GpuPlatform::State::unfit_for_checkpoints() {
   constexpr const char* kWhat = "checkpoint";
+  if (exchange() != nullptr)
+    return {Diagnostic::about(kWhat, "the platform is run by several ranks, of which each knows its part")};
   build();
   backend->bind();
   if (backend->brings_slices() || backend->brings_dram())
@@ -433,7 +453,22 @@ std::unique_ptr<InstructionSource> Attachment::watched(std::unique_ptr<Instructi
 }
 
 GpuPlatform::GpuPlatform(const GpuConfig& config, const RunOptions& options)
-    : state_(std::make_unique<State>(config, options)) {}
+    : state_(std::make_unique<State>(config, options)) {
+  WARPLINE_EXPECT(options.exchange == nullptr || why_no_ranks(config, options).empty(),
+                  "ranks run what they can run together");
+}
+
+std::string GpuPlatform::why_no_ranks(const GpuConfig& config, const RunOptions& options) {
+  if (options.loose || options.functional) return "requests are not timed";
+  if (options.backend != nullptr) return "hops are not joined directly";
+  if (options.tick_mode != TickMode::lazy) return "blocks are ticked when nothing is due, too";
+  if (options.in_process) return "software shares memory with the GPUs in one process";
+  if (config.pcie_system.peers != 0) return "devices and the host are run by one";
+  const unsigned ranks = options.exchange == nullptr ? 1 : options.exchange->ranks();
+  if (ranks > config.gpus)
+    return "the platform has " + counted(config.gpus, "GPU") + ", of which each rank needs one";
+  return {};
+}
 
 GpuPlatform::~GpuPlatform() = default;
 
@@ -556,7 +591,26 @@ void GpuPlatform::write(std::uint64_t address, const void* bytes, std::size_t co
 }
 
 void GpuPlatform::read(std::uint64_t address, void* bytes, std::size_t count) const {
-  state_->memory.read(address, bytes, count);
+  GpuMemories& memory = state_->memory;
+  Exchange* const exchange = state_->exchange();
+  if (exchange == nullptr) return memory.read(address, bytes, count);
+  // As the rank has it whose GPU's memory it is; what lies beyond the links is the first one's.
+  const_cast<GpuPlatform*>(this)->build();
+  for (auto* to = static_cast<char*>(bytes); count != 0;) {
+    const std::size_t part = std::min(memory.contiguous(address, count), kToldAtOnce);
+    const auto gpu = memory.vidmem_at(address);
+    const unsigned rank = gpu ? state_->system->rank_of(*gpu) : 0;
+    std::string said;
+    if (rank == exchange->rank()) {
+      said.resize(part);
+      memory.read(address, said.data(), part);
+    }
+    said = exchange->hear("what the host reads", rank, std::move(said));
+    if (said.size() != part) throw ExchangeError("ranks read different memory");
+    to = std::copy(said.begin(), said.end(), to);
+    address += part;
+    count -= part;
+  }
 }
 
 void GpuPlatform::leave_in_l2(std::uint64_t address, std::uint64_t count, unsigned gpu) {
@@ -591,19 +645,25 @@ void GpuPlatform::load(const KernelInfo& info, unsigned gpu) {
 void GpuPlatform::State::report_progress(const std::vector<GridLaunch>& grids) {
   if (!progress) return;
   std::vector<const WorkDistributor*> distributors;
-  for (const GridLaunch& g : grids) distributors.push_back(&system->gpu(g.gpu).distributor());
+  for (const GridLaunch& g : grids)
+    if (runs(g.gpu)) distributors.push_back(&system->gpu(g.gpu).distributor());
   backend->engine().on_progress(progress_every, [this, distributors](Cycle) {
     std::uint64_t done = 0, total = 0;
     for (const WorkDistributor* d : distributors) {
       done += d->done();
       total += d->total();
     }
+    if (exchange() != nullptr) {
+      done = exchange()->sum("CTAs done", done);
+      total = exchange()->sum("CTAs in all", total);
+    }
     return progress(static_cast<double>(done) / static_cast<double>(total));
   });
 }
 
 void GpuPlatform::end_grids() {
-  for (const GridLaunch& g : state_->under_way) state_->system->gpu(g.gpu).distributor().end();
+  for (const GridLaunch& g : state_->under_way)
+    if (state_->runs(g.gpu)) state_->system->gpu(g.gpu).distributor().end();
 }
 
 LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
@@ -611,12 +671,20 @@ LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
   return finish();
 }
 
+std::string GpuPlatform::known_where(unsigned gpu, std::string here) const {
+  Exchange* const exchange = state_->exchange();
+  if (exchange == nullptr) return here;
+  const_cast<GpuPlatform*>(this)->build();
+  return exchange->hear("what a grid has left", state_->system->rank_of(gpu), std::move(here));
+}
+
 bool GpuPlatform::running() const {
   const std::vector<GridLaunch>& grids = state_->under_way;
-  return std::any_of(grids.begin(), grids.end(), [this](const GridLaunch& g) {
+  const bool over = std::none_of(grids.begin(), grids.end(), [this](const GridLaunch& g) {
     const WorkDistributor& d = state_->system->gpu(g.gpu).distributor();
     return d.done() != d.total();
   });
+  return state_->exchange() == nullptr ? !over : !state_->exchange()->all("grids over", over);
 }
 
 void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
@@ -654,7 +722,9 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
   for (const auto& a : s.attached) a->grids_start(grids);
   s.share_storage(grids);
   std::map<unsigned, unsigned> numbers;  // of grids, by GPU
-  for (const GridLaunch& g : grids) s.start(g, numbers[g.gpu]++);
+  s.ask_sources([&] {
+    for (const GridLaunch& g : grids) s.start(g, numbers[g.gpu]++);
+  });
   s.report_progress(grids);
   s.under_way = grids;
   s.backend->wake();
@@ -674,8 +744,10 @@ LaunchResult GpuPlatform::finish() {
   // L2's copies of system memory are old where another GPU writes it, until they are evicted.
   const bool alone = s.pcie == nullptr && s.backend->is_alone() && !s.options.in_process &&
                      (s.config.gpus == 1 || !s.memory.uses_links());
-  result.outcome = alone ? run_watched(*s.backend, *s.system, s.options.max_cycles, result.standstill)
-                         : s.backend->run_until(s.options.max_cycles);
+  s.ask_sources([&] {
+    result.outcome = alone ? run_watched(*s.backend, *s.system, s.options.max_cycles, result.standstill)
+                           : s.backend->run_until(s.options.max_cycles);
+  });
   if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {
     for (const auto& a : s.attached) a->at_rest();
     // The end of a grid is a release at system scope: the host sees what the grid wrote. Where another GPU
@@ -683,7 +755,7 @@ LaunchResult GpuPlatform::finish() {
     const unsigned what = maintenance::kDrain | maintenance::kWriteBackSysmem |
                           (s.config.gpus > 1 ? maintenance::kDiscardSysmem : 0U);
     for (const GridLaunch& g : grids)
-      s.system->gpu(g.gpu).clusters()[0].sm->maintain(static_cast<std::uint8_t>(what));
+      if (s.runs(g.gpu)) s.system->gpu(g.gpu).clusters()[0].sm->maintain(static_cast<std::uint8_t>(what));
     result.outcome = s.backend->run_until(s.options.max_cycles);
   }
   result.cycles = s.backend->engine().now() - s.started;
@@ -729,6 +801,8 @@ Diagnostics GpuPlatform::restore(const Checkpoint& checkpoint) {
 
 Diagnostics GpuPlatform::reset() {
   State& s = *state_;
+  if (s.exchange() != nullptr)
+    return {Diagnostic::about("reset", "the platform is run by several ranks, of which each knows its part")};
   s.build();
   s.backend->bind();
   Engine& engine = s.backend->engine();
@@ -775,6 +849,7 @@ void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback
 }
 
 void GpuPlatform::keep(std::unique_ptr<Attachment> attachment) {
+  WARPLINE_EXPECT(state_->exchange() == nullptr, "of what ranks run together, no one of them sees all");
   if (attachment->needs_order()) state_->backend->engine().keep_to_one_thread();
   state_->attached.push_back(std::move(attachment));
 }
@@ -846,6 +921,8 @@ std::vector<FaultRecord> GpuPlatform::faults() const {
     for (unsigned i = 0; i < state_->config.sms; ++i)
       for (const FaultReport& f : state_->system->gpu(gpu).clusters()[i].sm->faults())
         out.push_back(fault_record(f, gpu, i, state_->memory, state_->images));
+  if (Exchange* const exchange = state_->exchange(); exchange != nullptr)
+    out = faults_of_ranks(*exchange, std::move(out));
   std::stable_sort(out.begin(), out.end(),
                    [](const FaultRecord& a, const FaultRecord& b) { return a.cycle < b.cycle; });
   return out;
@@ -853,29 +930,45 @@ std::vector<FaultRecord> GpuPlatform::faults() const {
 
 std::optional<FaultRecord> GpuPlatform::unmapped_control() const {
   if (state_->system == nullptr) return std::nullopt;
-  for (unsigned gpu = 0; gpu < state_->config.gpus; ++gpu)
-    for (unsigned i = 0; i < state_->config.sms; ++i)
+  std::vector<FaultRecord> first;
+  for (unsigned gpu = 0; gpu < state_->config.gpus && first.empty(); ++gpu)
+    for (unsigned i = 0; i < state_->config.sms && first.empty(); ++i)
       if (const auto& f = state_->system->gpu(gpu).clusters()[i].sm->unmapped_control())
-        return fault_record(*f, gpu, i, state_->memory, state_->images);
-  return std::nullopt;
+        first.push_back(fault_record(*f, gpu, i, state_->memory, state_->images));
+  if (Exchange* const exchange = state_->exchange(); exchange != nullptr)
+    first = faults_of_ranks(*exchange, std::move(first));
+  return first.empty() ? std::nullopt : std::optional<FaultRecord>(first.front());
 }
 
 void GpuPlatform::visit(CounterVisitor& visitor) const {
   if (state_->system == nullptr) return;
-  state_->system->visit(visitor);
+  Exchange* const exchange = state_->exchange();
+  if (exchange == nullptr)
+    state_->system->visit(visitor);
+  else
+    visit_all_ranks(*exchange, state_->backend->engine(), *state_->system, visitor);
   if (state_->pcie != nullptr) state_->pcie->visit(visitor);
   const std::vector<std::string>& buffers = state_->memory.buffers();
+  std::vector<std::uint64_t> regions;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const RegionCounters c = state_->system->region(i + 1);
+    regions.insert(regions.end(), {c.sector_accesses, c.sector_hits});
+  }
+  // Those of a slice that another rank runs have counted nothing here.
+  if (exchange != nullptr) regions = sum_of_ranks(*exchange, std::move(regions));
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
     const std::string block = "buffer." + buffers[i] + ".l2";
-    visitor.counter(block, "sector_accesses", c.sector_accesses, "sectors",
+    visitor.counter(block, "sector_accesses", regions[2 * i], "sectors",
                     "look-ups of this buffer's lines in L2");
-    visitor.counter(block, "sector_hits", c.sector_hits, "sectors", "of those, found valid");
+    visitor.counter(block, "sector_hits", regions[2 * i + 1], "sectors", "of those, found valid");
   }
 }
 
 std::vector<std::string> GpuPlatform::unreconciled() const {
-  return state_->system == nullptr ? std::vector<std::string>{} : state_->system->unreconciled();
+  if (state_->system == nullptr) return {};
+  Exchange* const exchange = state_->exchange();
+  return exchange == nullptr ? state_->system->unreconciled()
+                             : unreconciled_of_ranks(*exchange, *state_->system);
 }
 
 }  // namespace warpline

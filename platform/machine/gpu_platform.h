@@ -22,6 +22,7 @@ namespace warpline {
 class CacheRegisters;
 class Checkpoint;
 class CounterVisitor;
+class Exchange;
 class FarDevice;
 class GpuMemories;
 class NetlistBackend;
@@ -74,6 +75,11 @@ struct WARPLINE_PUBLIC RunOptions {
   /// Threads of the host that run the hardware, this one among them, where why_one_thread() does not say that
   /// they cannot; up to kMostThreads. Whatever their number, results are the same.
   unsigned threads = 1;
+  /// Other processes that run the platform with this one, where why_no_ranks() does not say that they cannot:
+  /// each makes the same platform, calls the same of its functions in the same order with the same arguments,
+  /// and gets the same from them; and runs the hardware of some GPUs. Null: there are none. An ExchangeError
+  /// leaves any function where another process is gone, or does something else.
+  std::shared_ptr<Exchange> exchange;
   /// Seed by which the hardware's freedom in time is drawn anew before every launch (see Jitter).
   /// Nothing: queues are empty but for the run's own messages.
   std::optional<std::uint64_t> jitter;
@@ -99,10 +105,14 @@ struct WARPLINE_PUBLIC LaunchResult {
 /// address space, constant banks, launches, cache maintenance between grids.
 class WARPLINE_PUBLIC GpuPlatform {
  public:
-  /// Pre: config.problems() is empty; options.tags_only only without config.pcie_system.peers.
+  /// Pre: config.problems() is empty; options.tags_only only without config.pcie_system.peers; with
+  /// options.exchange, why_no_ranks() is empty.
   GpuPlatform(const GpuConfig& config, const RunOptions& options);
   ~GpuPlatform();
 
+  /// Why such a platform cannot be run by the ranks of options.exchange together, half a sentence: "requests
+  /// are not timed"; empty: it can. Then it is not attached to, saved, restored or reset, nor loosely timed.
+  [[nodiscard]] static std::string why_no_ranks(const GpuConfig& config, const RunOptions& options);
   /// Makes the hardware now instead of at the first launch: for a driver whose world must be complete before
   /// time passes in it, as SystemC's must. A platform that is to map_everything() does so before.
   void build();
@@ -254,6 +264,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// What comes is a run of its own on the machine as it is: it gives up `max_cycles` cycles from now, and
   /// what faults() and unmapped_control() tell is its own.
   void begin_run(Cycle max_cycles = kNever);
+  /// What the process knows that runs a GPU (RunOptions::exchange), of which this one knows `here`: such as
+  /// what a kernel's source of instructions keeps. Where there are no others, `here`.
+  [[nodiscard]] std::string known_where(unsigned gpu, std::string here) const;
   /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(double)> callback);
   /// Ends the grids that are under way: their warps stop where they are, and launch() returns when what they

@@ -30,13 +30,14 @@ Netlist::Netlist(const GpuConfig& config, Engine& engine, MemoryImage* vidmem, M
 void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_data) {
   const ClockDomain sm_clock = domain_of(config.clocks.sm, config.clocks);
   const GpcShape shape{config.gpcs, config.sms_per_tpc};
+  engine.begin_cluster(place_.rank);
   distributor_ =
       std::make_unique<WorkDistributor>(engine, place_.prefix + "distributor", sm_clock, config.sms, shape,
                                         config.cta_placement == "gpc" ? WorkDistributor::Placement::by_gpc
                                                                       : WorkDistributor::Placement::by_tpc);
   for (unsigned i = 0; i < config.sms; ++i) {
     const std::string name = indexed(place_.prefix + "sm", i);
-    engine.begin_cluster();
+    engine.begin_cluster(place_.rank);
     SmCluster c;
     c.sm = std::make_unique<Sm>(engine, name, sm_clock, config.sm, SmNumber{i, place_.number});
     c.l1_lg = std::make_unique<L1Lg>(engine, name + ".l1_lg", sm_clock, config.l1_lg, with_data,
@@ -51,7 +52,7 @@ void Netlist::build_clusters(const GpuConfig& config, Engine& engine, bool with_
     clusters_.push_back(std::move(c));
   }
   if (!config.sm_network.present) return;
-  engine.begin_cluster();
+  engine.begin_cluster(place_.rank);
   sm_network_ = std::make_unique<SmNetwork>(
       engine, place_.prefix + "sm_network", sm_clock, config.sms, shape,
       SmNetworkWidths{config.hops.network_sm.request.width, config.hops.sm_network.response.width});
@@ -73,7 +74,7 @@ std::vector<NetworkPlace> Netlist::network_places() const {
 void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose) {
   const ClockDomain l2_clock = domain_of(config.clocks.l2, config.clocks);
   const unsigned slices = config.l2.slices;
-  engine.begin_cluster();
+  engine.begin_cluster(place_.rank);
   crossbar_ = std::make_unique<Crossbar>(
       engine, place_.prefix + "crossbar", l2_clock, config.crossbar, crossbar_clients(), slices,
       CrossbarWidths{config.hops.crossbar_l2.request.width, config.hops.l1_lg_crossbar.response.width},
@@ -87,7 +88,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
     const std::vector<unsigned> channels = dram_channels_of(config, s);
     for (const unsigned c : channels) ++channel_inputs_[c];
     if (whose == Slices::foreign) continue;
-    engine.begin_cluster();
+    engine.begin_cluster(place_.rank);
     slices_.push_back(std::make_unique<L2Slice>(engine, indexed(place_.prefix + "l2", s), l2_clock, l2,
                                                 vidmem_, static_cast<unsigned>(channels.size())));
     slices_.back()->set_place({place_.number, s, GpcShape{config.gpcs, config.sms_per_tpc}});
@@ -96,7 +97,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
     if (place_.peer != nullptr) slices_.back()->set_peer_block(std::uint64_t{1} << kApertureShift);
   }
   for (unsigned c = 0; c < config.dram.channels && place_.channels == Channels::ours; ++c) {
-    engine.begin_cluster();
+    engine.begin_cluster(place_.rank);
     channels_.push_back(std::make_unique<DramChannel>(engine, indexed(place_.prefix + "dram", c),
                                                       domain_of(config.clocks.dram, config.clocks),
                                                       config.dram, channel_inputs_[c]));
@@ -105,6 +106,7 @@ void Netlist::build_memory(const GpuConfig& config, Engine& engine, Slices whose
   if (place_.beside != nullptr) {
     pcie_ = std::make_unique<PcieLink>(*place_.beside, link, slices);
   } else {
+    // With the memories beyond the links, which all GPUs share, on the first rank.
     engine.begin_cluster();
     pcie_ = std::make_unique<PcieLink>(engine, link, domain_of(config.clocks.link, config.clocks),
                                        config.pcie, sysmem_, slices, place_.peer);

@@ -59,6 +59,7 @@ enum class Channels : std::uint8_t {
 /// Which GPU of a platform a netlist is.
 struct GpuPlace {
   unsigned number = 0;
+  unsigned rank = 0;           ///< that runs its blocks (Engine::share_with), but for the link
   std::string prefix;          ///< of the names of its blocks: "gpu[1].", or nothing where it is the only one
   PcieLink* beside = nullptr;  ///< a link of another GPU to the same memories; null: it is the first
   MemoryDevice* peer = nullptr;  ///< of a device beside the GPUs; null: there is none

@@ -9,7 +9,7 @@ System::System(const GpuConfig& config, Engine& engine, const std::vector<Memory
                const MulticastTable* multicasts) {
   WARPLINE_EXPECT(vidmem.empty() || vidmem.size() == config.gpus, "every GPU has video memory, or none");
   for (unsigned k = 0; k < config.gpu_switch.count; ++k) {
-    engine.begin_cluster();
+    engine.begin_cluster(k % engine.ranks());
     switches_.push_back(std::make_unique<GpuSwitch>(
         engine, "gpu_switch[" + std::to_string(k) + "]", domain_of(config.clocks.l2, config.clocks),
         config.gpus, config.gpu_switch,
@@ -21,6 +21,7 @@ System::System(const GpuConfig& config, Engine& engine, const std::vector<Memory
     GpuPlace place;
     for (const auto& s : switches_) place.switches.push_back(s.get());
     place.number = i;
+    place.rank = i * engine.ranks() / config.gpus;
     place.peer = peer;
     place.channels = channels;
     place.inbound = config.pcie_system.peers != 0 && config.pcie.bar_bytes != 0;

@@ -28,6 +28,8 @@ class System {
          Channels channels = Channels::ours, const MulticastTable* multicasts = nullptr);
 
   [[nodiscard]] const std::vector<std::unique_ptr<GpuSwitch>>& switches() const { return switches_; }
+  /// Which of the engine's ranks runs a GPU; switches take turns, and links of PCI Express are rank 0's.
+  [[nodiscard]] unsigned rank_of(unsigned gpu) const { return netlists_[gpu]->place().rank; }
   [[nodiscard]] unsigned gpus() const { return static_cast<unsigned>(netlists_.size()); }
   [[nodiscard]] Netlist& gpu(unsigned i) { return *netlists_[i]; }
   [[nodiscard]] const Netlist& gpu(unsigned i) const { return *netlists_[i]; }

@@ -24,7 +24,8 @@ class Watch {
  public:
   Watch(NetlistBackend& backend, System& system) : backend_(backend) {
     for (unsigned gpu = 0; gpu < system.gpus(); ++gpu)
-      for (const Netlist::SmCluster& c : system.gpu(gpu).clusters()) sms_.push_back(c.sm.get());
+      for (const Netlist::SmCluster& c : system.gpu(gpu).clusters())
+        if (!c.sm->cluster().elsewhere) sms_.push_back(c.sm.get());
     for (Sm* sm : sms_) sm->begin_watch();
     began_ = backend.engine().now();
   }
@@ -36,10 +37,11 @@ class Watch {
   /// Whether it is of no use any more: something has changed, or everything has ended and only idle ticks are
   /// left.
   [[nodiscard]] bool failed() const {
-    if (std::none_of(sms_.begin(), sms_.end(), [](const Sm* sm) { return sm->busy(); })) return true;
-    return std::any_of(sms_.begin(), sms_.end(), [](const Sm* sm) {
+    if (all_ranks(std::none_of(sms_.begin(), sms_.end(), [](const Sm* sm) { return sm->busy(); })))
+      return true;
+    return !all_ranks(std::none_of(sms_.begin(), sms_.end(), [](const Sm* sm) {
       return sm->watch() == nullptr ? sm->busy() : sm->watch()->changed();
-    });
+    }));
   }
   /// Whether nothing but repetitions will ever come.
   [[nodiscard]] bool stands_still() {
@@ -48,9 +50,10 @@ class Watch {
       return false;
     }
     // What a warp that has exited still had under way may have led to others' since.
-    const bool still = nothing_under_way() && std::all_of(sms_.begin(), sms_.end(), [](const Sm* sm) {
-                         return sm->watch() == nullptr || sm->only_repeats();
-                       });
+    const bool still =
+        nothing_under_way() && all_ranks(std::all_of(sms_.begin(), sms_.end(), [](const Sm* sm) {
+          return sm->watch() == nullptr || sm->only_repeats();
+        }));
     for (Sm* sm : sms_)
       if (sm->watch() != nullptr) sm->watch()->renew();
     return still;
@@ -59,7 +62,7 @@ class Watch {
  private:
   /// Whether nothing is on its way that may change something.
   [[nodiscard]] bool nothing_under_way() const {
-    if (!std::all_of(sms_.begin(), sms_.end(), [](const Sm* sm) { return sm->changes_nothing(); }))
+    if (!all_ranks(std::all_of(sms_.begin(), sms_.end(), [](const Sm* sm) { return sm->changes_nothing(); })))
       return false;
     const Standstill now = backend_.standstill();
     for (const InFlight& row : now.in_flight) {
@@ -68,7 +71,10 @@ class Watch {
       if (command != Command::read && command != Command::maintain && (command != Command::atomic || older))
         return false;
     }
-    // CTAs on their way to an SM, or an SM's reports, are no requests.
+    return all_ranks(only_requests_under_way());
+  }
+  /// CTAs on their way to an SM, or an SM's reports, are no requests.
+  [[nodiscard]] bool only_requests_under_way() const {
     std::vector<InFlight> requests;
     for (const PortBase* p : backend_.engine().ports()) {
       if (!p->receives() || p->occupancy() == 0) continue;
@@ -86,6 +92,9 @@ class Watch {
       if (sm->watch() != nullptr) sm->watch()->arm();
     armed_ = true;
   }
+
+  /// Of several ranks, each asks of its own SMs.
+  [[nodiscard]] bool all_ranks(bool here) const { return backend_.engine().all_ranks(here); }
 
   NetlistBackend& backend_;
   std::vector<Sm*> sms_;

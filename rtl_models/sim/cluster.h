@@ -23,12 +23,15 @@ struct alignas(64) Cluster {
   std::uint64_t ticks = 0;  ///< executed so far
   std::vector<Component*> members;
   RequestPool* pool = nullptr;
+  unsigned rank = 0;       ///< that runs it (Engine::share_with)
+  bool elsewhere = false;  ///< that is another one
 
   // Of a window in which clusters run side by side:
   Cycle now = 0;               ///< the cycle being ticked
   std::exception_ptr failure;  ///< what a component threw
   std::uint64_t cost = 0;      ///< of a window, in nanoseconds: a mean of those that were measured
-  unsigned home = 0;           ///< the thread that runs it unless others have nothing to do
+  unsigned home = 0;  ///< the thread that runs it unless others have nothing to do; elsewhere: behind all
+                      ///< threads, its rank
   /// What others will find changed after the window, by their homes: of channels that lead to them, that
   /// messages have begun, and of those that come from them, that credits are back.
   std::vector<std::vector<PortBase*>> begun, popped;

@@ -9,6 +9,7 @@
 
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/sim/channel.h"
+#include "rtl_models/sim/ranks.h"
 #include "rtl_models/sim/worker_threads.h"
 
 namespace warpline {
@@ -34,7 +35,7 @@ std::uint64_t own_time() {
 
 Component::Component(Engine& engine, std::string name, ClockDomain domain)
     : engine_(engine), name_(std::move(name)), domain_(domain) {
-  engine.add(this, engine.clusters_.back());
+  engine.add(this, *engine.made_in_);
 }
 
 Component::Component(const Component& beside, std::string name)
@@ -51,8 +52,14 @@ Engine::~Engine() {
   if (workers_ != nullptr && process_ != getpid()) static_cast<void>(workers_.release());
 }
 
-void Engine::begin_cluster() {
-  Cluster& c = clusters_.emplace_back(next_.emplace_back(kNever));
+void Engine::begin_cluster(unsigned rank) {
+  const bool elsewhere = ranks_ != nullptr && rank != this->rank();
+  Cluster& c = elsewhere ? elsewhere_.emplace_back(elsewhere_next_.emplace_back(kNever))
+                         : clusters_.emplace_back(next_.emplace_back(kNever));
+  made_in_ = &c;
+  c.rank = rank;
+  c.elsewhere = elsewhere;
+  if (elsewhere) c.home = threads_ + rank;
   c.pool = threads_ > 1 ? &pools_.emplace_back(&depot_) : &pool_;
   note_binding();
 }
@@ -263,8 +270,8 @@ void Engine::end_measurement(Window window) {
 
 void Engine::start_threads() {
   for (Cluster& c : clusters_) {
-    c.begun.resize(threads_);
-    c.popped.resize(threads_);
+    c.begun.resize(std::max<std::size_t>(c.begun.size(), threads_));
+    c.popped.resize(c.begun.size());
   }
   one_each_.resize(threads_);
   std::iota(one_each_.begin(), one_each_.end(), std::size_t{1});
@@ -320,6 +327,7 @@ void Engine::find_windows() {
   const bool worth_it = window_ >= kShortestWindow && clusters() >= std::size_t{kLeastPerThread} * threads_;
   if (!worth_it && !shuffled_) side_by_side_ = false;
   for (PortBase* p : ports_) p->part(side_by_side_);
+  if (ranks_ != nullptr) find_rank_window();
   inner_.clear();
   outer_.clear();
   for (Cluster& c : clusters_) (face_outside.count(&c) != 0 ? outer_ : inner_).push_back(&c);
@@ -329,7 +337,7 @@ void Engine::find_windows() {
 bool Engine::told_to_stop() {
   if (now_ < progress_at_) return false;
   progress_at_ = now_ + progress_every_;
-  return !progress_(now_);
+  return !all_ranks(progress_(now_));
 }
 
 /// Nobody is to be ticked any more.
@@ -369,6 +377,7 @@ RunOutcome Engine::run_until(Cycle limit) {
   find_windows();
   if (side_by_side_) start_threads();
   outside_from_ = kNever;
+  if (ranks_ != nullptr) return run_with_ranks(limit);
   for (;;) {
     const Cycle scheduled = next_tick();
     if (scheduled == kNever) return run_dry();
@@ -384,8 +393,13 @@ RunOutcome Engine::run_until(Cycle limit) {
 }
 
 bool Engine::quiescent() const {
+  return all_ranks(quiescent_here());
+}
+
+bool Engine::quiescent_here() const {
   return std::all_of(ports_.begin(), ports_.end(), [](const PortBase* p) { return p->occupancy() == 0; }) &&
-         std::none_of(components_.begin(), components_.end(), [](const Component* c) { return c->busy(); });
+         std::none_of(components_.begin(), components_.end(),
+                      [](const Component* c) { return !c->cluster().elsewhere && c->busy(); });
 }
 
 void Engine::archive(StateArchive& a) {
@@ -421,23 +435,37 @@ void Engine::archive(StateArchive& a) {
   for (Cluster& c : clusters_) c.calendar.restart();
 }
 
-Standstill Engine::standstill() const {
-  Standstill s;
-  s.dead = next_tick() == kNever;
+SteppedStandstill Engine::standstill_here() const {
+  SteppedStandstill stepped;
+  Standstill& s = stepped.all;
   std::unordered_set<const Component*> asked;
   for (const PortBase* p : ports_) {
-    if (!p->receives() || p->occupancy() == 0) continue;
-    asked.insert(&p->owner());
-    const std::size_t before = s.in_flight.size();
-    p->in_flight(s.in_flight);
-    if (s.in_flight.size() != before) continue;  // each says for itself what it waits for
-    const std::string& owner = p->owner().name();
-    s.waits.push_back({p->path(), owner + " to take " + std::to_string(p->occupancy()) + " queued", {owner}});
+    if (p->receives() && p->occupancy() != 0) {
+      asked.insert(&p->owner());
+      const std::size_t before = s.in_flight.size();
+      p->in_flight(s.in_flight);
+      // Each says for itself what it waits for.
+      const std::string& owner = p->owner().name();
+      if (s.in_flight.size() == before)
+        s.waits.push_back(
+            {p->path(), owner + " to take " + std::to_string(p->occupancy()) + " queued", {owner}});
+    }
+    stepped.end_step();
   }
   for (const Component* c : components_) {
-    c->in_flight(s.in_flight);
-    if (c->busy() || asked.count(c) != 0) c->explain(s.waits);
+    if (!c->cluster().elsewhere) {
+      c->in_flight(s.in_flight);
+      if (c->busy() || asked.count(c) != 0) c->explain(s.waits);
+    }
+    stepped.end_step();
   }
+  return stepped;
+}
+
+Standstill Engine::standstill() const {
+  SteppedStandstill here = standstill_here();
+  Standstill s = ranks_ == nullptr ? std::move(here.all) : merged(std::move(here), *ranks_);
+  s.dead = all_ranks(next_tick() == kNever);
   settle(s);
   return s;
 }

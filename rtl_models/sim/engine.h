@@ -20,10 +20,13 @@
 namespace warpline {
 
 class Engine;
+class Exchange;
 class GaugeVisitor;
 class PortBase;
 class StateArchive;
 class WorkerThreads;
+struct Ranks;
+struct SteppedStandstill;
 
 /// A hardware block in time. The engine ticks it in cycles that fall on an edge of its domain:
 /// when it asked for it, when a port woke it, and possibly in any other cycle. A tick that moves
@@ -156,9 +159,21 @@ class Engine {
   /// Component::hand_begun_over).
   [[nodiscard]] bool side_by_side() const { return in_window_; }
 
-  /// Components made from now on form a new cluster. They must share no state with components of
-  /// other clusters but through channels.
-  void begin_cluster();
+  /// Has run_until() run a part of the netlist, and other ranks the rest. Each of them makes the whole
+  /// netlist, alike, and ticks the components of its own clusters; requests and credits go over at the ends
+  /// of windows. Ranks call run_until(), quiescent() and standstill() together, and get the same from them.
+  /// Those components that others run are to be left as they were made. Pre: no component was made yet;
+  /// threads are set; ticks are lazy; every channel will join two ports directly, and requests alone cross
+  /// from rank to rank. The exchange outlives the engine.
+  void share_with(Exchange& exchange);
+  [[nodiscard]] unsigned rank() const;   ///< this one's number
+  [[nodiscard]] unsigned ranks() const;  ///< 1: there are no others
+  /// Whether it is so on every rank. All of them ask.
+  [[nodiscard]] bool all_ranks(bool here) const;
+
+  /// Components made from now on form a new cluster, which rank `rank` runs, if there are several. They must
+  /// share no state with components of other clusters but through channels.
+  void begin_cluster(unsigned rank = 0);
 
   /// From now on ticks `stand_in` whenever `original` would be; `original` itself undoes it. All else is
   /// still asked of `original`. Pre: not ticking.
@@ -283,6 +298,12 @@ class Engine {
   void find_windows();
   bool told_to_stop();
   RunOutcome run_dry();
+  [[nodiscard]] bool quiescent_here() const;
+  [[nodiscard]] SteppedStandstill standstill_here() const;
+  void find_rank_window();
+  Cycle hand_over_to_ranks(bool& exact);
+  void run_rank_window(Cycle last);
+  RunOutcome run_with_ranks(Cycle limit);
   void tick_all();
   void step_other_modes(Cycle scheduled);
 
@@ -291,8 +312,9 @@ class Engine {
   std::vector<Component*> components_;
   std::vector<Component*> ticked_;  ///< the same, or who stands in for them
   std::vector<PortBase*> ports_;
-  std::deque<Cluster> clusters_;
+  std::deque<Cluster> clusters_;         ///< that are run here
   std::deque<Cycle> next_;               ///< the first marked cycle of each cluster, side by side
+  Cluster* made_in_ = nullptr;           ///< the cluster that was begun last
   Cycle window_ = 0;                     ///< lookahead(), once it is known
   Cycle inner_window_ = 0;               ///< the same, of ports that lead to other components only
   Cycle inner_end_ = 0;                  ///< until when `inner_` have run
@@ -323,6 +345,9 @@ class Engine {
   bool hands_over_ = false;            ///< tasks are to hand over what waits, each for one home
   RequestDepot depot_;
   std::deque<RequestPool> pools_;  ///< of the clusters, where there are several threads
+  std::unique_ptr<Ranks> ranks_;   ///< null: there are no others
+  std::deque<Cluster> elsewhere_;  ///< clusters that other ranks run
+  std::deque<Cycle> elsewhere_next_;
   std::unique_ptr<WorkerThreads> workers_;
   std::int64_t process_ = 0;   ///< whose threads they are
   std::uint64_t windows_ = 0;  ///< in which clusters were run side by side

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "rtl_models/sim/request.h"
 
 namespace warpline {
+
+class RequestFerry;
 
 /// A message on a channel, begun and not yet popped, as an observer sees it.
 struct QueuedMessage {
@@ -51,6 +54,15 @@ class PortBase {
   /// threads at once.
   virtual void hand_over_begun() {}
   virtual void hand_over_popped() {}
+  /// Whether a channel ends here whose two components are run by different ranks (Engine::share_with).
+  [[nodiscard]] virtual bool crosses_ranks() const { return false; }
+  /// The same as hand_over_begun() and hand_over_popped() where it does: writes what happened on this rank,
+  /// or has this rank's copy of the port know what happened on rank `rank`. Writing returns the first cycle
+  /// in which the other side may have something to do for it.
+  virtual Cycle ship_begun(std::string& /*to*/, RequestFerry& /*ferry*/) { return kNever; }
+  virtual Cycle ship_popped(std::string& /*to*/) { return kNever; }
+  virtual void land_begun(std::string_view& /*from*/, RequestFerry& /*ferry*/, unsigned /*rank*/) {}
+  virtual void land_popped(std::string_view& /*from*/) {}
   /// Whether messages lie in it until the owner takes them.
   [[nodiscard]] virtual bool receives() const = 0;
   /// Lists the requests that lie in the port.

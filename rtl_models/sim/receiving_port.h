@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "rtl_models/sim/carrier.h"
 #include "rtl_models/sim/clock_domain.h"
 #include "rtl_models/sim/loose_target.h"
+#include "rtl_models/sim/request_ferry.h"
 #include "rtl_models/sim/sending_port.h"
 
 namespace warpline {
@@ -28,6 +31,10 @@ template <class M>
 const Request* request_of(const M&, long) {
   return nullptr;
 }
+
+/// Messages that can go to another rank.
+template <class M>
+inline constexpr bool kFerried = std::is_same_v<M, RequestMessage> || std::is_same_v<M, ResponseMessage>;
 
 /// Says of each message that begins whether it stays in its queue until In::let_go(): as if other traffic
 /// kept the queue full for so long.
@@ -166,13 +173,22 @@ class alignas(64) In final : public PortBase {
   }
   [[nodiscard]] bool is_direct() const override { return upstream_ == nullptr; }
   void part(bool side_by_side) override {
-    parted_ = side_by_side && sender_ != nullptr && &sender_->owner().cluster() != &owner_.cluster();
+    crosses_ = crosses_ranks();
+    parted_ =
+        crosses_ || (side_by_side && sender_ != nullptr && &sender_->owner().cluster() != &owner_.cluster());
     is_special_ = parted_ || gate_ != nullptr;
     tells_from_ = parted_ ? 0 : parameters_.depth;
     held_ = count_;
   }
   void hand_over_begun() override { take_begun(std::exchange(begun_, 0)); }
   void hand_over_popped() override { give_back(std::exchange(popped_, 0)); }
+  [[nodiscard]] bool crosses_ranks() const override {
+    return sender_ != nullptr && sender_->owner().cluster().rank != owner_.cluster().rank;
+  }
+  Cycle ship_begun(std::string& to, RequestFerry& ferry) override;
+  Cycle ship_popped(std::string& to) override;
+  void land_begun(std::string_view& from, RequestFerry& ferry, unsigned rank) override;
+  void land_popped(std::string_view& from) override;
   [[nodiscard]] bool receives() const override { return true; }
   void set_residence(unsigned edges) override {
     WARPLINE_EXPECT(count_ == 0, "a queue changes when nothing is in it");
@@ -231,6 +247,10 @@ class alignas(64) In final : public PortBase {
     }
   }
   [[nodiscard]] unsigned advance(unsigned i) const { return i + 1 == parameters_.depth ? 0 : i + 1; }
+  /// The slot that is n before slot `i`. Pre: n <= depth.
+  [[nodiscard]] unsigned behind(unsigned i, unsigned n) const {
+    return i >= n ? i - n : i + parameters_.depth - n;
+  }
   /// A message begins in cycle `t`: what the sender's side keeps of it but for credits.
   Slot& put(Cycle t, const M& message) {
     const unsigned n = message.beats(parameters_.width);
@@ -265,6 +285,7 @@ class alignas(64) In final : public PortBase {
       0;  ///< a pop with so many messages on the channel, or more, is told: `depth`; if parted, 0
   ChannelParameters parameters_;
   bool parted_ = false;      ///< see part()
+  bool crosses_ = false;     ///< likewise, and what waits goes to another rank
   bool is_special_ = false;  ///< that, or there is a gate
   unsigned arrivals_port_ = 0;
   std::uint64_t* marked_in_ = nullptr;
@@ -291,7 +312,7 @@ Cycle In<M>::begin_specially(Cycle t, const M& message) {
   Slot& slot = put(t, message);
   if (gate_ != nullptr && gate_->holds(message)) slot.at = kNever;
   ++held_;
-  if (!owner_.engine().side_by_side() || !parted_) {
+  if (!parted_ || !(crosses_ || owner_.engine().side_by_side())) {
     take_begun(1);
   } else if (begun_++ == 0) {
     sender_->owner().hand_begun_over(*this, owner_);
@@ -305,7 +326,7 @@ template <class M>
 void In<M>::tell_credit(Cycle credit) {
   if (!parted_) {
     tell_end(std::max(wire_free_, credit));
-  } else if (!owner_.engine().side_by_side()) {
+  } else if (!crosses_ && !owner_.engine().side_by_side()) {
     give_back(1);
   } else if (popped_++ == 0) {
     owner_.hand_popped_over(*this, sender_->owner());
@@ -330,6 +351,56 @@ void In<M>::give_back(unsigned n) {
   const bool was_full = held_ == parameters_.depth;
   held_ -= n;
   if (was_full) tell_end(std::max(wire_free_, slots_[tail_].at));
+}
+
+template <class M>
+Cycle In<M>::ship_begun(std::string& to, RequestFerry& ferry) {
+  Cycle first = kNever;
+  if constexpr (kFerried<M>) {
+    const unsigned n = std::exchange(begun_, 0);
+    put_value(to, n);
+    for (unsigned i = 0, at = behind(tail_, n); i < n; ++i, at = advance(at)) {
+      put_value(to, slots_[at].at);
+      ferry.put(to, slots_[at].message, sender_->owner().pool());
+      first = std::min(first, slots_[at].at);
+    }
+  } else {
+    contract_violation(__FILE__, __LINE__, "kFerried<M>", "requests alone go from rank to rank");
+  }
+  return first;
+}
+
+template <class M>
+void In<M>::land_begun(std::string_view& from, RequestFerry& ferry, unsigned rank) {
+  if constexpr (kFerried<M>) {
+    const auto n = take_value<unsigned>(from);
+    if (n > parameters_.depth - count_) throw ExchangeError(path() + " is sent more than there are credits");
+    for (unsigned i = 0; i < n; ++i, tail_ = advance(tail_)) {
+      slots_[tail_].at = take_value<Cycle>(from);
+      ferry.take(from, rank, slots_[tail_].message, owner_.pool());
+    }
+    take_begun(n);
+  }
+}
+
+template <class M>
+Cycle In<M>::ship_popped(std::string& to) {
+  Cycle first = kNever;
+  const unsigned n = std::exchange(popped_, 0);
+  put_value(to, n);
+  for (unsigned i = 0, at = behind(head_, n); i < n; ++i, at = advance(at)) {
+    put_value(to, slots_[at].at);
+    first = std::min(first, slots_[at].at);
+  }
+  return first;
+}
+
+template <class M>
+void In<M>::land_popped(std::string_view& from) {
+  const auto n = take_value<unsigned>(from);
+  if (n > held_) throw ExchangeError(path() + " gives back more credits than were taken");
+  for (unsigned i = 0; i < n; ++i, head_ = advance(head_)) slots_[head_].at = take_value<Cycle>(from);
+  give_back(n);
 }
 
 template <class M>

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "platform/programs/ptx/module.h"
+#include "tests/programs/machine.h"
 
 namespace warpline::test {
 namespace {
@@ -71,6 +72,15 @@ std::vector<MultimemProgram::Form> MultimemProgram::forms() {
     for (const unsigned n : {1U, 2U, 4U}) all.push_back({half ? "f16x2" : "bf16x2", 4, n, base});
   }
   return all;
+}
+
+GpuConfig machine_of_gpus(Random& random, unsigned least) {
+  GpuConfig c = random_machine(random);
+  c.gpus = static_cast<unsigned>(least + random.below(5 - least));
+  c.sms = std::min(c.sms, 2U);
+  c.gpu_switch.count = static_cast<unsigned>(1 + random.below(3));
+  c.gpu_switch.requests = static_cast<unsigned>(1 + random.below(9));
+  return c;
 }
 
 MultimemProgram::MultimemProgram(Random& random, unsigned gpus) : gpus_(gpus) {

@@ -11,6 +11,9 @@
 
 namespace warpline::test {
 
+/// A machine of `least` to 4 GPUs, with switches between them.
+[[nodiscard]] GpuConfig machine_of_gpus(Random& random, unsigned least = 1);
+
 /// A random program of multimem instructions on several GPUs at once, without races, and what it must leave,
 /// told by a twin that knows nothing of the model. In each phase all GPUs run a grid at the same time. Every
 /// column of a multicast object has elements of one type, a slot of 16 bytes for each thread, and in a phase

@@ -14,15 +14,6 @@
 namespace warpline::test {
 namespace multimem_test {
 
-GpuConfig machine_of_gpus(Random& random) {
-  GpuConfig c = random_machine(random);
-  c.gpus = static_cast<unsigned>(1 + random.below(4));
-  c.sms = std::min(c.sms, 2U);
-  c.gpu_switch.count = static_cast<unsigned>(1 + random.below(3));
-  c.gpu_switch.requests = static_cast<unsigned>(1 + random.below(9));
-  return c;
-}
-
 std::unique_ptr<GpuPlatform> platform_of(const GpuConfig& config, TickMode mode = TickMode::lazy,
                                          std::optional<std::uint64_t> jitter = {}) {
   RunOptions o;
