@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "platform/programs/fault_list.h"
 #include "rtl_models/base/text.h"
@@ -15,6 +16,8 @@ namespace warpline {
 namespace {
 
 int lost = 0;  ///< error number of the first result that stdout did not take
+bool silent = false;
+std::string kept;  ///< of messages, meanwhile
 
 }  // namespace
 
@@ -32,11 +35,20 @@ void print_result(const std::string& text) {
 }
 
 void print_coloured_result(const std::string& text) {
-  if (lost != 0) return;
+  if (lost != 0 || silent) return;
   errno = 0;
   const bool taken =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!taken) lost = errno != 0 ? errno : EIO;
+}
+
+void keep_silent() {
+  silent = true;
+}
+
+std::string end_silence() {
+  silent = false;
+  return std::exchange(kept, {});
 }
 
 bool results_unread() {
@@ -57,6 +69,10 @@ void print_message(const std::string& text) {
 }
 
 void print_control(const std::string& text) {
+  if (silent) {
+    kept += text;
+    return;
+  }
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

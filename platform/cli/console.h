@@ -20,6 +20,10 @@ void print_message(const std::string& text);
 /// printable.
 void print_coloured_result(const std::string& text);
 void print_control(const std::string& text);
+/// From now on results are dropped, and messages kept: another process prints the same.
+void keep_silent();
+/// Prints again. Returns the messages that were kept.
+std::string end_silence();
 /// Whether nobody reads results any more. What is left of them is dropped, for `head` is no mistake.
 [[nodiscard]] bool results_unread();
 /// Ends all results: the exit status of a command that would have had `status`. Results that were lost

@@ -13,6 +13,7 @@
 #include "platform/cli/request_check.h"
 #include "platform/cli/run_checkpoint.h"
 #include "platform/cli/run_inputs.h"
+#include "platform/cli/run_ranks.h"
 #include "platform/cli/shared_options.h"
 #include "platform/cli/signal_guard.h"
 #include "platform/cli/standstill_text.h"
@@ -23,6 +24,7 @@
 #include "platform/launch/loaded_file.h"
 #include "platform/launch/target_check.h"
 #include "platform/machine/pcie_system.h"
+#include "platform/mpi/mpi_job.h"
 #include "platform/profile/profile_file.h"
 #include "platform/profile/profiler.h"
 #include "platform/systemc/systemc_backend.h"
@@ -103,15 +105,15 @@ std::string stuck_text(const RunEnd& end, Cycle now, Cycle limit, Cycle begun) {
 
 class Run {
  public:
-  explicit Run(const RunRequest& request)
-      : request_(request), consistency_(request.dot, request.model == "ptx75") {
+  Run(const RunRequest& request, const RunRanks& ranks)
+      : request_(request), ranks_(ranks), consistency_(request.dot, request.model == "ptx75") {
     statistics_.version = WARPLINE_VERSION;
     statistics_.command = request.command;
   }
 
   int execute() {
     SignalGuard guard;
-    if (const int status = load(); status != kDone) return status;
+    if (const int status = ranks_.agreed("inputs", load()); status != kDone) return status;
     RunOptions options;
     options.tags_only = request_.tags_only || inputs_->plan.without_data;
     options.seed = request_.seed;
@@ -125,12 +127,18 @@ class Run {
           request_.seed, request_.pins);
     options.functional = request_.transport == "functional";
     options.loose = !is_timed(request_.transport);
+    if (ranks_.exchange() != nullptr) {
+      options.exchange = ranks_.exchange();
+      if (const std::string why = GpuPlatform::why_no_ranks(inputs_->config, options); !why.empty())
+        return bad_input(fmt::format("--mpi: {} ranks cannot run this together: {}", ranks_.count(), why));
+    }
     GpuPlatform platform(inputs_->config, options);
     std::optional<LaunchHost> host;
     if (inputs_->config.pcie_system.peers != 0) host.emplace(platform, request_.max_cycles);
     LaunchRunner runner(inputs_->plan, platform, options.tags_only, host ? &*host : nullptr);
     runner.fast_forward(inputs_->fast_forward);
     runner.stop_after(inputs_->rest);
+    runner.write_dumps(ranks_.is_first());
     runner.cache_traces(request_.trace_cache == "on" ? sass::TraceCache::on : sass::TraceCache::off);
     // Devices are set up with the data, and by then they are observed.
     Diagnostics faults;
@@ -146,11 +154,12 @@ class Run {
     }
     if (faults.empty()) faults = runner.prepare();
     if (faults.empty() && !request_.warm && !request_.restore.empty()) faults = restore(platform, &runner);
-    if (!faults.empty()) return bad_input(faults);
+    const int ready = faults.empty() ? kDone : bad_input(faults);
+    if (const int status = ranks_.agreed("the GPUs made", ready); status != kDone) return status;
     if (request_.check_consistency) consistency_.follow(platform);
     if (const std::string why = platform.why_one_thread(); !why.empty())
       print_message(fmt::format("note: --threads {}: the run keeps to one, as {}\n", request_.threads, why));
-    guard.stop_on_interrupt();
+    guard.stop_on_interrupt(request_.mpi);
     const RunEnd end = launch_all(runner, platform);
     for (const std::string& note : end.notes) print_message("note: " + note + "\n");
     if (!end.input_faults.empty()) return bad_input(end.input_faults);
@@ -241,7 +250,8 @@ class Run {
   }
 
   RunEnd launch_all(LaunchRunner& runner, GpuPlatform& platform) {
-    ProgressBar bar(!request_.quiet && is_terminal(STDERR_FILENO), inputs_->plan.steps.size());
+    ProgressBar bar(!request_.mpi && !request_.quiet && is_terminal(STDERR_FILENO),
+                    inputs_->plan.steps.size());
     runner.on_launch([&](std::size_t number, const std::string& kernel) { bar.launch(number, kernel); });
     runner.on_printed([&](const std::string& text, bool assertion) {
       bar.clear();
@@ -252,24 +262,28 @@ class Run {
     });
     platform.on_progress(kProgressCycles, [&](double fraction) {
       bar.update(fraction, platform.now());
-      if (SignalGuard::take_listing_wanted()) {
+      if (listing_wanted()) {
         bar.clear();
         print_message(fmt::format("in cycle {}:\n", platform.now()) + standstill_text(platform.standstill()));
       }
       return !SignalGuard::stop_wanted();
     });
     runner.on_check([&] {
-      if (SignalGuard::take_listing_wanted()) {
+      if (listing_wanted()) {
         bar.clear();
         print_message(
             fmt::format("in cycle {}: all grids have ended, and results are compared\n", platform.now()));
       }
-      return !SignalGuard::stop_wanted();
+      return !ranks_.any("an interruption", SignalGuard::stop_wanted());
     });
     const auto begin = std::chrono::steady_clock::now();
     RunEnd end = runner.run(statistics_.table, statistics_.launches);
     statistics_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return end;
+  }
+
+  [[nodiscard]] bool listing_wanted() const {
+    return ranks_.any("a wish for a listing", SignalGuard::take_listing_wanted());
   }
 
   /// `host`: null: there are no devices, and their log was not asked for.
@@ -286,7 +300,9 @@ class Run {
     if (!printed_line_) print_result("\n");
     if (printed_ && !request_.quiet) print_result("\n");
     if (!request_.quiet) {
-      print_coloured_result(summary(statistics_, dram_peak(inputs_->config), colours_on(STDOUT_FILENO)));
+      // mpirun shows each rank a terminal, wherever what it prints goes.
+      print_coloured_result(
+          summary(statistics_, dram_peak(inputs_->config), !request_.mpi && colours_on(STDOUT_FILENO)));
       if (end.checks != 0)
         print_result(
             fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
@@ -400,6 +416,7 @@ class Run {
   }
 
   const RunRequest& request_;
+  const RunRanks& ranks_;
   std::optional<RunInputs> inputs_;
   RunStatistics statistics_;
   ConsistencyReport consistency_;
@@ -412,10 +429,62 @@ class Run {
   Cycle begun_ = 0;                 ///< when the run did, on a machine that had run before
 };
 
-int run(const RunRequest& request) {
+int run_on(const RunRequest& request, const RunRanks& ranks) {
   RunRequest checked = request;
   if (const int status = check_request(checked); status != kDone) return status;
-  return Run(checked).execute();
+  if (ranks.count() > 1)
+    if (const std::string why = why_not_on_ranks(checked, ranks.count()); !why.empty()) return bad_input(why);
+  if (!ranks.is_first()) {
+    checked.writes = false;
+    checked.stats.clear();
+  }
+  return Run(checked, ranks).execute();
+}
+
+/// What all ranks have to be started with: the command itself may lie anywhere.
+std::string words_of(const RunRequest& request) {
+  std::string words = WARPLINE_VERSION;
+  for (std::size_t n = 1; n < request.command.size(); ++n) words += '\0' + request.command[n];
+  return words;
+}
+
+/// In one process of several that run the GPUs of a platform.
+int run_by_mpi(const RunRequest& request) {
+  std::shared_ptr<MpiJob> job;
+  try {
+    job = MpiJob::start();
+  } catch (const ExchangeError& error) {
+    return bad_input(std::string("--mpi: ") + error.what());
+  }
+  std::string failure;
+  try {
+    if (job->ranks() == 1)
+      print_message("note: --mpi: there is one process only; mpirun -n 2 warpline run ... starts two\n");
+    if (job->rank() != 0) keep_silent();
+    const RunRanks ranks(job->ranks() == 1 ? nullptr : job);
+    // The first one, which writes the files, ends with a status; mpirun ends all others where one does.
+    int status =
+        ranks.agreed("a command", job->hear("words", 0, words_of(request)) == words_of(request)
+                                      ? kDone
+                                      : bad_input("--mpi: these are other words, or another version, than "
+                                                  "the first rank's"));
+    if (status == kDone) status = run_on(request, ranks);
+    static_cast<void>(job->all("the end", true));
+    job->end();
+    return job->rank() == 0 ? status : kDone;
+  } catch (const ExchangeError& error) {
+    failure = error.what();
+  } catch (const std::bad_alloc&) {
+    failure = "the host has not enough memory for this run";
+  }
+  // Others may wait for this one.
+  static_cast<void>(end_silence());
+  print_error("--mpi: " + failure);
+  job->abort(kBadInput);
+}
+
+int run(const RunRequest& request) {
+  return request.mpi ? run_by_mpi(request) : run_on(request, RunRanks(nullptr));
 }
 
 }  // namespace
@@ -481,6 +550,10 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
       ->transform(kWholeNumber)
       ->type_name("SEED");
   add_threads(command, r.threads);
+  command.add_flag(
+      "--mpi", r.mpi,
+      "this is one of several processes (mpirun -n 2 warpline run --mpi ...) that run the GPUs of a "
+      "platform together; results are the same");
   command.add_option("--max-cycles", r.max_cycles, "gives up after this many cycles, with exit status 3")
       ->check(kWholeNumber);
   command.add_option(

@@ -35,6 +35,8 @@ struct RunRequest {
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> jitter;
   unsigned threads = 1;
+  bool mpi = false;    ///< of an MPI job, whose processes run GPUs of one platform
+  bool writes = true;  ///< files: of such processes the first alone does
   Cycle max_cycles = kNever;
   std::string save, save_after;  ///< file of a checkpoint; kernel or number of grids after which; or empty
   std::string restore;           ///< file of a checkpoint, or empty

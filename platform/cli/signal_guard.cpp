@@ -35,15 +35,19 @@ SignalGuard::SignalGuard() {
   sigaction(SIGUSR1, &action, &user_);
 }
 
-void SignalGuard::stop_on_interrupt() {
+void SignalGuard::stop_on_interrupt(bool by_mpi) {
   struct sigaction action = {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, &interrupt_);
   takes_interrupts_ = true;
+  if (!by_mpi) return;
+  sigaction(SIGTERM, &action, &termination_);
+  takes_termination_ = true;
 }
 
 SignalGuard::~SignalGuard() {
+  if (takes_termination_) sigaction(SIGTERM, &termination_, nullptr);
   if (takes_interrupts_) sigaction(SIGINT, &interrupt_, nullptr);
   sigaction(SIGUSR1, &user_, nullptr);
 }

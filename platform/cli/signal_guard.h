@@ -15,14 +15,17 @@ class SignalGuard {
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 
-  void stop_on_interrupt();
+  /// `by_mpi`: so does SIGTERM, which is what mpirun makes of SIGINT.
+  void stop_on_interrupt(bool by_mpi = false);
   [[nodiscard]] static bool stop_wanted();
   /// Whether a listing was asked for since the last call.
   [[nodiscard]] static bool take_listing_wanted();
 
  private:
   bool takes_interrupts_ = false;
+  bool takes_termination_ = false;
   struct sigaction interrupt_ = {};
+  struct sigaction termination_ = {};
   struct sigaction user_ = {};
 };
 

@@ -67,9 +67,9 @@ const std::vector<std::vector<std::string>>& levels() {
       {"platform/consistency", "platform/systemc"},
       {"platform/host"},
       {"platform/launch"},
-      {"platform/study", "platform/sweep", "platform/profile"},
+      {"platform/mpi", "platform/study", "platform/sweep", "platform/profile"},
       {"platform/cuda", "platform/sweep_report"},
-      {"platform/cuda/abi", "platform/cli"},
+      {"platform/cuda/abi", "platform/mpi/library", "platform/cli"},
       {"platform/cuda/libraries"}};
   return kLevels;
 }

@@ -13,10 +13,10 @@
 namespace warpline {
 namespace signal_guard_test {
 
-void interrupt(unsigned times) {
+void interrupt(unsigned times, int signal = SIGINT, bool by_mpi = false) {
   SignalGuard guard;
-  guard.stop_on_interrupt();
-  for (unsigned n = 0; n < times; ++n) std::raise(SIGINT);
+  guard.stop_on_interrupt(by_mpi);
+  for (unsigned n = 0; n < times; ++n) std::raise(signal);
   _exit(SignalGuard::stop_wanted() ? 7 : 8);
 }
 
@@ -25,6 +25,12 @@ TEST(SignalGuardTest, ASecondInterruptLetsWhatIsThereBeWrittenAndAThirdKills) {
   EXPECT_EXIT(interrupt(1), testing::ExitedWithCode(7), "");
   EXPECT_EXIT(interrupt(2), testing::ExitedWithCode(7), "once more to give it up");
   EXPECT_EXIT(interrupt(3), testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(SignalGuardTest, UnderMpirunATerminationIsAnInterrupt) {
+  EXPECT_EXIT(interrupt(1, SIGTERM, true), testing::ExitedWithCode(7), "");
+  EXPECT_EXIT(interrupt(3, SIGTERM, true), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(interrupt(1, SIGTERM), testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST(SignalGuardTest, AnInterruptKillsWhileThereIsNothingToWrite) {
