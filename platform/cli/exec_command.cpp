@@ -54,7 +54,8 @@ void add_exec(CLI::App& app, int& status) {
   o.gpu.add_options(command);
   command.add_option("--report", o.report, "file for what the program did on the GPU, as JSON");
   command.add_option("--profile", o.profile,
-                     "file for what warps did and waited for, line by line (`warpline profile show`)");
+                     "file for what warps did and waited for, line by line (`warpline profile show`); with "
+                     "--children, FILE.PID for each process");
   command.add_flag("--fast-forward", o.fast_forward,
                    "run all grids functionally, with results and no time, but for those of --measure");
   command

@@ -1,6 +1,7 @@
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
 #include "platform/cli/exit_status.h"
+#include "platform/cli/shared_options.h"
 #include "platform/profile/profile_file.h"
 #include "platform/profile/profile_view.h"
 
@@ -32,7 +33,9 @@ void add_profile(CLI::App& app, int& status) {
   ProfileOptions& o = options_of(show, status, run_show);
   show.add_option("PROFILE", o.path, "the file that `warpline run --profile` wrote")->required();
   show.add_option("--kernel", o.view.kernel, "only kernels whose name matches this pattern");
-  show.add_option("--lines", o.view.lines, "so many lines of each kernel")->capture_default_str();
+  show.add_option("--lines", o.view.lines, "so many lines of each kernel")
+      ->check(kWholeNumber)
+      ->capture_default_str();
   show.add_flag("--source", o.view.source, "all lines, in the order of the program");
   show.add_flag("--cuda", o.view.cuda, "lines of CUDA instead of PTX, of programs compiled with -lineinfo");
   show.footer("Example: warpline profile show profile.json --source");

@@ -1624,8 +1624,11 @@ void Machine::set_fault(Status status) {
   fault_device_ = device_in_turn_;
 }
 
-std::string Machine::profile() const {
-  return profile_text(profiler_->kernels(), config_.name, "fast", sources_);
+std::string Machine::profile() {
+  const std::vector<KernelProfile> kernels = profiler_->kernels();
+  for (const KernelProfile& kernel : kernels)
+    for (const std::string& sentence : unreconciled(kernel)) tell("profile: " + sentence);
+  return profile_text(kernels, config_.name, "fast", sources_);
 }
 
 std::vector<WorkRecord> Machine::finish() {

@@ -276,7 +276,7 @@ class Machine {
   std::vector<WorkRecord> finish();
   /// What warps did in what was timed, as a file has it (docs/profiles.md). Pre: MachineOptions::profile;
   /// after finish().
-  [[nodiscard]] std::string profile() const;
+  [[nodiscard]] std::string profile();
 
  private:
   /// What a piece of work turned out to be.

@@ -236,8 +236,11 @@ void Process::end() {
   const std::vector<WorkRecord> records = machine_->finish();
   if (const std::string path = value_of(environment::kReport, ""); !path.empty())
     if (const std::string why = write_report(path, *machine_, records); !why.empty()) say("report: " + why);
+  // Each of several processes has a file of its own.
+  const std::string process =
+      std::getenv(environment::kChildren) != nullptr ? "." + std::to_string(getpid()) : "";
   if (const std::string path = value_of(environment::kProfile, ""); !path.empty())
-    if (const std::string why = write_file_atomically(path, machine_->profile()); !why.empty())
+    if (const std::string why = write_file_atomically(path + process, machine_->profile()); !why.empty())
       say("profile: " + why);
   if (const std::string summary = Shortcomings::instance().summary(); !summary.empty()) say(summary);
 }

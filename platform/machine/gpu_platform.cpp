@@ -774,6 +774,10 @@ LaunchResult GpuPlatform::finish() {
   return result;
 }
 
+bool GpuPlatform::is_loose() const {
+  return state_->options.loose;
+}
+
 void GpuPlatform::set_loose(bool loose) {
   state_->options.loose = loose;
   if (state_->system != nullptr) state_->set_loose(loose);

@@ -240,6 +240,7 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
   /// under way.
   void set_loose(bool loose);
+  [[nodiscard]] bool is_loose() const;
   /// Whether what is loosely timed runs functionally ("functional"): warps issue many instructions at a time,
   /// accesses of video memory go past all caches, and nothing takes time, so that counters of caches and
   /// cycles say nothing of it. Results are those of some order in time, as always, but for what only caches

@@ -1,12 +1,10 @@
 #include "platform/profile/profile_file.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
-#include <system_error>
 
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
@@ -50,7 +48,9 @@ class Sources {
     Line out{p.lines[place->second - 1], p.cuda[place->second - 1], {}};
     if (const auto cuda = place_of(out.cuda)) {
       // As the PTX names it: from the folder that it lies in, if not from the root.
-      const std::string path = (std::filesystem::path(place->first).parent_path() / cuda->first).string();
+      const std::size_t slash = cuda->first.front() == '/' ? std::string::npos : place->first.rfind('/');
+      const std::string path =
+          (slash == std::string::npos ? std::string{} : place->first.substr(0, slash + 1)) + cuda->first;
       const std::vector<std::string>& lines = program(path).lines;
       if (cuda->second != 0 && cuda->second <= lines.size()) out.cuda_text = lines[cuda->second - 1];
     }
@@ -66,8 +66,6 @@ class Sources {
     const auto [known, fresh] = programs_.try_emplace(path);
     if (!fresh) return known->second;
     Program& p = known->second;
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(path, ignored)) return p;
     const Result<std::string> text = read_file(path, kMostSource);
     if (!text.ok()) return p;
     read(p, text.value(), ends_with(path, ".ptx"));
@@ -181,13 +179,45 @@ ProfileLine line_of(const Json& read) {
   m.shared_conflicts = number_in(*memory, "shared_conflicts");
   if (const auto latency = memory->find("latency"); latency != memory->end() && latency->is_object()) {
     m.latency = number_in(*latency, "total");
-    m.latency_p95 = number_in(*latency, "p95");
-    m.latency_most = number_in(*latency, "most");
+    if (const auto classes = latency->find("histogram"); classes != latency->end() && classes->is_array())
+      for (const Json& c : *classes)
+        if (c.is_array() && c.size() == 3 && c[1].is_number_unsigned() && c[2].is_number_unsigned())
+          m.latencies[c[1].get<std::uint64_t>()] += c[2].get<std::uint64_t>();
   }
+  if (m.sectors != 0) {
+    m.asking = m.accesses;
+    m.asking_bytes = m.bytes;
+  }
+  if (m.shared_passes != 0) m.shared = m.accesses;
   return line;
 }
 
 }  // namespace
+
+void ProfileLine::Memory::add(const Memory& other) {
+  accesses += other.accesses;
+  lanes += other.lanes;
+  bytes += other.bytes;
+  lines += other.lines;
+  sectors += other.sectors;
+  for (const auto& [level, count] : other.answered) answered[level] += count;
+  shared_passes += other.shared_passes;
+  shared_conflicts += other.shared_conflicts;
+  latency += other.latency;
+  for (const auto& [most, count] : other.latencies) latencies[most] += count;
+  asking += other.asking;
+  asking_bytes += other.asking_bytes;
+  shared += other.shared;
+}
+
+std::uint64_t ProfileLine::Memory::percentile(unsigned percent) const {
+  std::uint64_t left = (accesses * percent + 99) / 100;
+  for (const auto& [most, count] : latencies) {
+    if (count >= left) return most;
+    left -= count;
+  }
+  return 0;
+}
 
 std::uint64_t ProfileLine::stalled() const {
   std::uint64_t sum = 0;

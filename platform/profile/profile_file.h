@@ -24,8 +24,13 @@ struct ProfileLine {
     std::uint64_t accesses = 0, lanes = 0, bytes = 0, lines = 0, sectors = 0;
     std::map<std::string, std::uint64_t> answered;  ///< sectors by AnsweredBy, all of them
     std::uint64_t shared_passes = 0, shared_conflicts = 0;
-    std::uint64_t latency = 0;  ///< SM cycles, summed over accesses
-    std::uint64_t latency_p95 = 0, latency_most = 0;
+    std::uint64_t latency = 0;                         ///< SM cycles, summed over accesses
+    std::map<std::uint64_t, std::uint64_t> latencies;  ///< how many, by the largest of each class
+    // Of several instructions together, those that asked caches, and those that went to shared memory.
+    std::uint64_t asking = 0, asking_bytes = 0, shared = 0;
+    void add(const Memory& other);
+    /// See LatencyHistogram::percentile().
+    [[nodiscard]] std::uint64_t percentile(unsigned percent) const;
   } memory;  ///< no accesses: it is none
   /// Sum of `stalls` but for `selected`.
   [[nodiscard]] std::uint64_t stalled() const;

@@ -81,19 +81,7 @@ std::vector<ProfileLine> by_cuda_line(const std::vector<ProfileLine>& lines) {
     sum.issued += line.issued;
     sum.lanes += line.lanes;
     add(sum.stalls, line.stalls);
-    ProfileLine::Memory& m = sum.memory;
-    const ProfileLine::Memory& own = line.memory;
-    m.accesses += own.accesses;
-    m.lanes += own.lanes;
-    m.bytes += own.bytes;
-    m.lines += own.lines;
-    m.sectors += own.sectors;
-    add(m.answered, own.answered);
-    m.shared_passes += own.shared_passes;
-    m.shared_conflicts += own.shared_conflicts;
-    m.latency += own.latency;
-    m.latency_p95 = std::max(m.latency_p95, own.latency_p95);
-    m.latency_most = std::max(m.latency_most, own.latency_most);
+    sum.memory.add(line.memory);
   }
   std::vector<ProfileLine> out;
   for (auto& [place, line] : of) out.push_back(std::move(line));
@@ -118,20 +106,20 @@ std::vector<std::string> row_of(const ProfileLine& line, std::uint64_t warp_cycl
           main,
           grouped(line.issued),
           average(line.lanes, line.issued),
-          memory && m.sectors != 0 ? average(m.sectors, m.accesses) : "",
-          memory && m.sectors != 0 ? fmt::format("{:.0f}%", share(m.bytes, m.sectors * 32)) : "",
+          m.asking != 0 ? average(m.sectors, m.asking) : "",
+          m.asking != 0 ? fmt::format("{:.0f}%", share(m.asking_bytes, m.sectors * kSectorBytes)) : "",
           memory && answered("first_level") + below != 0
               ? percent(answered("first_level"), answered("first_level") + below)
               : "",
           memory && below != 0 ? percent(answered("l2"), below) : "",
-          memory && m.shared_passes != 0 ? average(m.shared_conflicts, m.accesses) : "",
+          m.shared != 0 ? average(m.shared_conflicts, m.shared) : "",
           memory ? average(m.latency, m.accesses) : "",
-          memory ? grouped(m.latency_p95) : "",
-          line.where + (line.text.empty() ? "" : "  " + line.text)};
+          memory ? grouped(m.percentile(95)) : "",
+          printable(line.where + (line.text.empty() ? "" : "  " + line.text))};
 }
 
 std::string view_of(const ProfiledKernel& kernel, const ProfileViewOptions& options) {
-  const std::string plain = plain_name(kernel.name);
+  const std::string plain = printable(plain_name(kernel.name));
   std::string out = fmt::format("kernel {}: {} warps, {} warp-cycles\n\n", plain, grouped(kernel.warps),
                                 grouped(kernel.warp_cycles));
   Columns reasons({"warp-cycles", "share", "reason", "a warp waits for, or does"});

@@ -4,7 +4,9 @@
 
 #include "platform/machine/gpu_platform.h"
 #include "platform/machine/netlist.h"
+#include "platform/machine/netlist_backend.h"
 #include "platform/machine/system.h"
+#include "rtl_models/sim/engine.h"
 #include "rtl_models/sm/sm.h"
 
 namespace warpline {
@@ -18,7 +20,7 @@ void for_each_sm(GpuPlatform& platform, F&& visit) {
 
 }  // namespace
 
-Profiler::Profiler(GpuPlatform& platform) : platform_(platform) {
+Profiler::Profiler(GpuPlatform& platform) : platform_(platform), loose_(platform.is_loose()) {
   platform.build();
   const SmParameters& sm_parameters = platform.config().sm;
   for_each_sm(platform, [&](Sm& sm) {
@@ -31,11 +33,25 @@ Profiler::~Profiler() {
   for_each_sm(platform_, [](Sm& sm) { sm.profile_by(nullptr); });
 }
 
-std::vector<KernelProfile> Profiler::kernels() const {
+void Profiler::grids_start(const std::vector<GridLaunch>& /*grids*/) {
+  const bool measured = loose_ || !platform_.is_loose();
+  auto profile = profiles_.begin();
+  for_each_sm(platform_, [&](Sm& sm) {
+    sm.profile_by(measured ? profile->get() : nullptr);
+    ++profile;
+  });
+}
+
+std::vector<KernelProfile> Profiler::kernels() {
+  const auto now = [this](Sm& sm) {
+    return sm.domain().edge_at_or_after(platform_.backend().engine().now());
+  };
+  auto resident = profiles_.begin();
+  for_each_sm(platform_, [&](Sm& sm) { (*resident++)->close(now(sm)); });
   std::vector<KernelProfile> all;
   for (const auto& profile : profiles_)
     for (const KernelProfile& own : profile->kernels()) {
-      if (own.warps == 0 && own.rows.empty()) continue;  // queued here, and no CTA came
+      if (own.warps == 0) continue;  // queued here, and no CTA came
       const auto known = std::find_if(all.begin(), all.end(), [&own](const KernelProfile& k) {
         return k.name == own.name && k.code_name == own.code_name;
       });

@@ -11,7 +11,8 @@ namespace warpline {
 
 class GpuPlatform;
 
-/// Profiles what all SMs of a platform do, but for what runs functionally. No cycle and no counter changes.
+/// Profiles what all SMs of a platform do, but for what runs functionally, and for what is loosely timed on a
+/// platform that was timed at first. No cycle and no counter changes.
 ///
 ///     Profiler& profiler = platform.attach(std::make_unique<Profiler>(platform));
 ///     ... launches ...
@@ -26,12 +27,15 @@ class Profiler final : public Attachment {
   /// Each SM has a profile of its own.
   [[nodiscard]] bool needs_order() const override { return false; }
 
-  /// Every kernel that has run, in the order in which SMs met them first, of all SMs together; rows by pc.
-  /// Pre: nothing is under way.
-  [[nodiscard]] std::vector<KernelProfile> kernels() const;
+  void grids_start(const std::vector<GridLaunch>& grids) override;
+
+  /// Every kernel that has run, of all SMs together, in the order of the SMs, and of each in that in which it
+  /// met them first; rows by pc. Of what is still under way, what has passed up to now. Pre: not ticking.
+  [[nodiscard]] std::vector<KernelProfile> kernels();
 
  private:
   GpuPlatform& platform_;
+  bool loose_;  ///< the platform was at first
   std::vector<std::unique_ptr<SmProfile>> profiles_;
 };
 

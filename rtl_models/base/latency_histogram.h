@@ -8,7 +8,8 @@
 namespace warpline {
 
 /// How often each latency was seen: exact up to 7 cycles, from there on in four classes for each power of
-/// two, so that what it answers is at most a quarter too large.
+/// two, so that what it answers is at most a quarter too large. The last class, from 2^33 cycles on, has no
+/// end.
 class LatencyHistogram {
  public:
   static constexpr std::size_t kClasses = 128;
@@ -56,7 +57,7 @@ class LatencyHistogram {
   }
 
  private:
-  std::array<std::uint32_t, kClasses> counts_{};
+  std::array<std::uint64_t, kClasses> counts_{};
   std::uint64_t count_ = 0, total_ = 0, most_ = 0;
 };
 

@@ -72,7 +72,7 @@ void ReadPath::serve_waiters(MissTable::Entry& entry, const Request& fetched, Re
     Request* w = entry.waiters.pop();
     const auto got = static_cast<SectorMask>(w->missing & fetched.sectors);
     if (fetched.status != Status::ok) w->status = fetched.status;
-    w->came_from(std::max(fetched.answered_by, AnsweredBy::l2));
+    if (got != 0) w->came_from(std::max(fetched.answered_by, AnsweredBy::l2));
     if (lines_.at(0) != nullptr) {
       if (w->captured) {
         copy_masked(w->data.data(), fetched.data.data(), ByteMask::of_sectors(got) & ~w->bytes);

@@ -118,6 +118,7 @@ void GpuSwitchCore::combine(Request& r, const Parts& parts) const {
 }
 
 void GpuSwitchCore::join(Request& r, const Parts& parts, RequestPool& pool) const {
+  r.came_from(AnsweredBy::link);
   for (unsigned n = 0; n < parts.count; ++n)
     if (parts.requests[n]->status != Status::ok) r.status = parts.requests[n]->status;
   if (with_data_ && r.command == Command::atomic && r.status == Status::ok) combine(r, parts);

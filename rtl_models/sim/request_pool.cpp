@@ -62,6 +62,7 @@ Request* RequestPool::allocate_child(const Request& parent, const void* maker) {
   c->missing = 0;
   c->no_l1 = c->exact = c->settled = c->captured = c->far = false;
   c->status = Status::ok;
+  c->answered_by = AnsweredBy::first_level;
   c->maintenance = 0;
   c->token = c->route = c->epoch = 0;
   return c;

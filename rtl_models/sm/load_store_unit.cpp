@@ -280,7 +280,8 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   } else {
     count_line(head_.line, cache, r->reader);
   }
-  if (profile_ != nullptr && !e.tokens) profile_->sent(*e.instruction, sector_count(head_.line.sectors));
+  if (profile_ != nullptr && !e.tokens && cache != SmCache::network)
+    profile_->sent(*e.instruction, sector_count(head_.line.sectors));
   port.send(now, {r});
   return true;
 }
@@ -972,7 +973,7 @@ void LoadStoreUnit::respond(Cycle now, Request& r, std::vector<LsuEvent>& events
   } else {
     if (profile_ != nullptr && !e.tokens) {
       e.answered_by = std::max(e.answered_by, r.answered_by);
-      profile_->answered(*e.instruction, r);
+      if (!ClusterAddress::is(r.line)) profile_->answered(*e.instruction, r);
     }
     exact_reads_ -= e.resolved.exact() && r.command == Command::read;
     if (r.status != Status::ok && !e.killed) {

@@ -438,8 +438,10 @@ std::uint64_t Sm::take_tensor_pipe(unsigned slot, const Instruction& i, std::uin
   const std::uint64_t free = tensor_.free_from(slot);
   for (unsigned s = slot % parameters_.partitions; s < parameters_.warp_slots; s += parameters_.partitions)
     if (scheduler_.is_scheduled(s) && core_.warp(s).next->kind == InstructionKind::matrix) {
+      const std::uint64_t before = std::max(scheduler_.scheduled(s), edge_);
       scheduler_.delay(s, free);
-      if (profile_ != nullptr) profile_->stall(s, edge_, StallReason::tensor_pipe, *core_.warp(s).next);
+      if (profile_ != nullptr && before < free)
+        profile_->stall_later(s, before, StallReason::tensor_pipe, *core_.warp(s).next);
     }
   return free;
 }
@@ -611,18 +613,26 @@ void Sm::charge(unsigned slot, std::uint64_t edge) {
   const Cycle registers = scoreboard_.ready(slot, i);
   const Cycle counters = i.required != 0 ? dependences_[slot].free(i.required) : 0;
   const Cycle results = std::max(registers, counters);
-  if (results == kNever || domain().edge_at_or_after(results) > pace_[slot].edge)
-    return charge_result(slot, i, registers >= counters ? registers : kNever);
-  if (edge <= pace_[slot].edge) return profile_->hold_back(slot, edge_, i);
+  const std::uint64_t there = results == kNever ? kNever : domain().edge_at_or_after(results);
+  if (there > pace_[slot].edge) {
+    charge_result(slot, i, registers >= counters ? registers : kNever);
+  } else {
+    profile_->hold_back(slot, edge_, i);
+  }
+  const std::uint64_t free = std::max(there, pace_[slot].edge);
+  if (edge <= free || there == kNever) return;
+  // Then for a pipe, for products, or between two atomics of shared memory.
   const StallReason reason = i.kind == InstructionKind::matrix          ? StallReason::tensor_pipe
                              : i.kind == InstructionKind::wait_products ? StallReason::copies
                                                                         : StallReason::shared;
-  profile_->stall(slot, edge_, reason, i);
+  profile_->stall_later(slot, std::max(free, edge_), reason, i);
 }
 
 /// It stands at a barrier or for the sake of order, or has exited.
 void Sm::charge_held(unsigned slot) {
   const ResidentWarp& w = core_.warp(slot);
+  // The value of an acquire comes first, and then what has to be done for it.
+  if (w.hold == Hold::acquire) return profile_->await_access(slot, edge_, *w.next);
   StallReason reason = StallReason::ordering;
   if (w.hold == Hold::refill || w.hold == Hold::flush) {
     reason = StallReason::call_stack;

@@ -51,18 +51,16 @@ void SmProfile::begin_kernel(const KernelInfo& info, const InstructionSource& so
   source_ = &source;
   const auto known = std::find_if(kernels_.begin(), kernels_.end(),
                                   [&info](const KernelProfile& k) { return k.is_of(info); });
+  KernelProfile* const before = kernel_;
   kernel_ = known != kernels_.end() ? &*known : &kernels_.emplace_back();
+  owners_ = kCounters + std::max(1U, info.registers);
+  unselected_ = {};
+  if (kernel_ == before && known != kernels_.end()) return;
   kernel_->name = info.name;
   kernel_->code_name = info.code_name;
   rows_.clear();
   cached_.fill({});
   for (std::uint32_t n = 0; n < kernel_->rows.size(); ++n) rows_.emplace(kernel_->rows[n].pc, n);
-  const std::size_t owners = kCounters + std::max(1U, info.registers);
-  for (Warp& w : warps_) {
-    w.owners.clear();
-    w.owners.resize(owners);
-  }
-  unselected_ = {};
 }
 
 std::uint32_t SmProfile::row_of(const Instruction& i) {
@@ -81,20 +79,38 @@ InstructionProfile::Memory& SmProfile::memory_of(const Instruction& i) {
 }
 
 void SmProfile::begin_warp(unsigned slot, std::uint64_t edge) {
+  ++kernel_->warps;
   Warp& w = warps_[slot];
+  w.resident = true;
   w.start = w.since = edge;
+  w.later = kNever;
   w.row = w.last = 0;
   w.reason = w.after = StallReason::dispatch;
   w.pending = w.has_issued = false;
   w.open.clear();
-  std::fill(w.owners.begin(), w.owners.end(), Owner{});
+  w.owners.assign(owners_, Owner{});
+  for (std::vector<std::uint32_t>& holders : w.holders) holders.clear();
 }
 
 /// Charges what has passed since it was charged last.
 void SmProfile::settle(Warp& w, std::uint64_t edge) {
   if (edge <= w.since) return;
-  const std::uint64_t cycles = edge - w.since;
+  if (w.later < edge) {
+    const std::uint64_t later = std::max(w.later, w.since);
+    charge(w, later - w.since);
+    w.since = later;
+    w.later = kNever;
+    w.reason = w.later_reason;
+    w.row = w.later_row;
+    w.pending = false;
+  }
+  charge(w, edge - w.since);
   w.since = edge;
+}
+
+/// So many cycles to what is charged now.
+void SmProfile::charge(Warp& w, std::uint64_t cycles) {
+  if (cycles == 0) return;
   if (!w.pending) {
     kernel_->rows[w.row].profile.stalls[static_cast<std::size_t>(w.reason)] += cycles;
     return;
@@ -115,8 +131,9 @@ void SmProfile::change(unsigned slot, std::uint64_t edge, StallReason reason, st
   unselected_.pipe &= others;
   unselected_.queue &= others;
   Warp& w = warps_[slot];
-  if (w.reason == reason && w.row == row && w.pending == pending) return;
+  if (w.later == kNever && w.reason == reason && w.row == row && w.pending == pending) return;
   settle(w, edge);
+  w.later = kNever;
   w.reason = reason;
   w.row = row;
   w.pending = pending;
@@ -128,12 +145,28 @@ void SmProfile::end_warp(unsigned slot, std::uint64_t edge) {
   for (const Open& o : w.open)
     kernel_->rows[o.row].profile.stalls[static_cast<std::size_t>(StallReason::cut_off)] += o.cycles;
   w.open.clear();
-  ++kernel_->warps;
   kernel_->warp_cycles += w.since - w.start;
+  w.start = w.since;
+  w.resident = false;
+}
+
+void SmProfile::close(std::uint64_t edge) {
+  for (unsigned slot = 0; slot < warps_.size(); ++slot) {
+    if (!warps_[slot].resident) continue;
+    end_warp(slot, edge);
+    warps_[slot].resident = true;
+  }
 }
 
 void SmProfile::stall(unsigned slot, std::uint64_t edge, StallReason reason, const Instruction& at) {
   change(slot, edge, reason, row_of(at), false);
+}
+
+void SmProfile::stall_later(unsigned slot, std::uint64_t edge, StallReason reason, const Instruction& at) {
+  Warp& w = warps_[slot];
+  w.later = edge;
+  w.later_reason = reason;
+  w.later_row = row_of(at);
 }
 
 void SmProfile::hold_back(unsigned slot, std::uint64_t edge, const Instruction& next) {
@@ -149,15 +182,8 @@ void SmProfile::await(unsigned slot, std::uint64_t edge, std::size_t owner) {
 void SmProfile::take_turn(unsigned slot, std::uint64_t edge) {
   Warp& w = warps_[slot];
   settle(w, edge);
+  w.later = kNever;
   w.since = edge + 1;
-}
-
-/// `i` writes its registers and frees its counters; what waits for that is charged as `owner` says.
-void SmProfile::own(Warp& w, const Instruction& i, const Owner& owner) {
-  const std::uint16_t* const to = i.registers.begin() + i.source_count;
-  for (unsigned n = 0; n < i.destination_count; ++n) w.owners[kCounters + to[n]] = owner;
-  if (i.write_counter != DependenceCounters::kNone) w.owners[i.write_counter] = owner;
-  if (i.read_counter != DependenceCounters::kNone) w.owners[i.read_counter] = owner;
 }
 
 void SmProfile::issued(unsigned slot, const Instruction& i, std::uint64_t lanes) {
@@ -170,7 +196,15 @@ void SmProfile::issued(unsigned slot, const Instruction& i, std::uint64_t lanes)
   w.has_issued = true;
   w.last = row;
   w.after = i.kind == InstructionKind::sleep ? StallReason::sleep : StallReason::dispatch;
-  own(w, i, {row, StallReason::arithmetic, i.kind == InstructionKind::memory && lanes != 0});
+  const bool pending = i.kind == InstructionKind::memory && lanes != 0;
+  const Owner owner{row, StallReason::arithmetic, pending};
+  const std::uint16_t* const to = i.registers.begin() + i.source_count;
+  for (unsigned n = 0; n < i.destination_count; ++n) w.owners[kCounters + to[n]] = owner;
+  if (i.read_counter != DependenceCounters::kNone)
+    w.owners[i.read_counter] = {row, StallReason::dispatch, false};
+  if (i.write_counter == DependenceCounters::kNone) return;
+  w.owners[i.write_counter] = owner;
+  if (pending) w.holders[i.write_counter].push_back(row);
 }
 
 void SmProfile::put_off(const Instruction& i) {
@@ -207,7 +241,16 @@ void SmProfile::completed(const LsuEntry& e, std::uint64_t edge, std::uint64_t l
   memory.latency.add(latency);
   Warp& w = warps_[e.slot];
   const Owner owner{row, level_of(e), false};
-  own(w, i, owner);
+  // What another access has taken over since is that one's.
+  const std::uint16_t* const to = i.registers.begin() + i.source_count;
+  for (unsigned n = 0; n < i.destination_count; ++n)
+    if (Owner& known = w.owners[kCounters + to[n]]; known.pending && known.row == row) known = owner;
+  if (i.write_counter != DependenceCounters::kNone) {
+    std::vector<std::uint32_t>& holders = w.holders[i.write_counter];
+    if (const auto own = std::find(holders.begin(), holders.end(), row); own != holders.end())
+      holders.erase(own);
+    w.owners[i.write_counter] = owner;
+  }
   if (w.pending && w.row == row) {
     settle(w, edge);
     w.pending = false;

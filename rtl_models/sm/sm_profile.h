@@ -49,7 +49,7 @@ struct InstructionProfile {
 struct KernelProfile {
   std::string name;               ///< KernelInfo::name
   std::string code_name;          ///< KernelInfo::code_name
-  std::uint64_t warps = 0;        ///< that have ended
+  std::uint64_t warps = 0;        ///< that have begun
   std::uint64_t warp_cycles = 0;  ///< SM cycles in which a warp was resident, summed over these
   struct Row {
     std::uint32_t pc = 0;  ///< Instruction::pc
@@ -75,8 +75,16 @@ class SmProfile {
   void begin_kernel(const KernelInfo& info, const InstructionSource& source);
   void begin_warp(unsigned slot, std::uint64_t edge);
   void end_warp(unsigned slot, std::uint64_t edge);
+  /// Up to edge `edge`, all is charged that passes, of warps that are resident, too. They go on.
+  void close(std::uint64_t edge);
   /// From edge `edge` on, the warp does not issue, for `reason`, and that is charged to `at`.
   void stall(unsigned slot, std::uint64_t edge, StallReason reason, const Instruction& at);
+  /// The same from edge `edge` on, which may be to come, unless something else is charged before.
+  void stall_later(unsigned slot, std::uint64_t edge, StallReason reason, const Instruction& at);
+  /// It waits for the access of `at`, which is under way.
+  void await_access(unsigned slot, std::uint64_t edge, const Instruction& at) {
+    change(slot, edge, StallReason::cut_off, row_of(at), true);
+  }
   /// The same, for what keeps it since the instruction that it issued last; `next`: where that is none.
   void hold_back(unsigned slot, std::uint64_t edge, const Instruction& next);
   /// The same, for a result: of whatever was to write register `number`, or to free dependence counter
@@ -84,7 +92,11 @@ class SmProfile {
   void await_register(unsigned slot, std::uint64_t edge, std::uint16_t number) {
     await(slot, edge, kCounters + number);
   }
-  void await_counter(unsigned slot, std::uint64_t edge, unsigned number) { await(slot, edge, number); }
+  void await_counter(unsigned slot, std::uint64_t edge, unsigned number) {
+    const std::vector<std::uint32_t>& holders = warps_[slot].holders[number];
+    if (holders.empty()) return await(slot, edge, number);
+    change(slot, edge, StallReason::cut_off, holders.front(), true);
+  }
   /// The warp has its turn at `edge`: until the next one nothing else is charged to it.
   void take_turn(unsigned slot, std::uint64_t edge);
   /// In its turn it has issued `i`, with so many active lanes.
@@ -117,7 +129,11 @@ class SmProfile {
     std::uint64_t cycles = 0;
   };
   struct Warp {
+    bool resident = false;
     std::uint64_t start = 0, since = 0;
+    std::uint64_t later = kNever;  ///< from then on, what follows is charged
+    std::uint32_t later_row = 0;
+    StallReason later_reason = StallReason::dispatch;
     std::uint32_t row = 0;  ///< to which cycles from `since` on are charged
     StallReason reason = StallReason::dispatch;
     bool pending = false;  ///< see Owner
@@ -126,6 +142,8 @@ class SmProfile {
     StallReason after = StallReason::dispatch;  ///< how that keeps the warp
     std::vector<Open> open;
     std::vector<Owner> owners;  ///< of dependence counters, then of registers
+    /// Rows of the accesses under way that hold each dependence counter, oldest first.
+    std::array<std::vector<std::uint32_t>, DependenceCounters::kCounters> holders;
   };
   static constexpr std::size_t kCounters = DependenceCounters::kCounters;
   static constexpr std::size_t kCached = 1024;  ///< a power of two
@@ -133,15 +151,16 @@ class SmProfile {
   [[nodiscard]] InstructionProfile::Memory& memory_of(const Instruction& i);
   void await(unsigned slot, std::uint64_t edge, std::size_t owner);
   void settle(Warp& w, std::uint64_t edge);
+  void charge(Warp& w, std::uint64_t cycles);
   void change(unsigned slot, std::uint64_t edge, StallReason reason, std::uint32_t row, bool pending);
   [[nodiscard]] StallReason level_of(const LsuEntry& e) const;
-  void own(Warp& w, const Instruction& i, const Owner& owner);
 
   bool unified_l1_;
   std::vector<Warp> warps_;
   std::vector<KernelProfile> kernels_;
   KernelProfile* kernel_ = nullptr;
   const InstructionSource* source_ = nullptr;
+  std::size_t owners_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> rows_;  ///< by pc, of kernel_
   struct Cached {
     std::uint32_t pc = ~std::uint32_t{0};  ///< none

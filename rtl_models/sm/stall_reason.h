@@ -60,11 +60,12 @@ inline constexpr std::array<StallReasonText, kStallReasons> kStallReasonTexts{{
     {"mbarrier", "the phase of an mbarrier"},
     {"copies", "asynchronous copies or products"},
     {"arithmetic", "the result of a computation"},
-    {"pipe", "its arithmetic pipe, which took in another warp's instruction"},
+    {"pipe", "its arithmetic pipe, which still takes in an instruction"},
     {"tensor_pipe", "its tensor pipe"},
     {"memory_queue", "room in the load/store unit"},
     {"barrier", "other warps at a barrier"},
-    {"ordering", "what a fence, release or acquire waits for"},
+    {"ordering",
+     "its own loads and stores, or the caches, for the sake of a fence, release, acquire or barrier"},
     {"no_instruction", "code being fetched"},
     {"dispatch", "the cycles that its last instruction, or the launch, takes before the next"},
     {"sleep", "nanosleep"},
@@ -72,7 +73,7 @@ inline constexpr std::array<StallReasonText, kStallReasons> kStallReasonTexts{{
     {"registers", "registers that other warps are to give up"},
     {"grid", "the grid that its own depends on"},
     {"exit", "what it had in flight as it exited"},
-    {"cut_off", "data that it did not live to get"},
+    {"cut_off", "data that it had not got when it, or the run, was ended"},
 }};
 /// The name as files have it.
 [[nodiscard]] constexpr const char* name_of(StallReason reason) {

@@ -47,6 +47,8 @@ class WarpScheduler {
     if (scheduled_[slot] < edge) schedule(slot, edge);
   }
   [[nodiscard]] bool is_scheduled(unsigned slot) const { return scheduled_[slot] != kNever; }
+  /// From when on the warp can issue, as it is scheduled; kNever: it is not.
+  [[nodiscard]] std::uint64_t scheduled(unsigned slot) const { return scheduled_[slot]; }
   /// Whether what the warp issues next needs room in the load/store unit.
   void set_needs_room(unsigned slot, bool needs) {
     const std::uint64_t bit = std::uint64_t{1} << slot;
