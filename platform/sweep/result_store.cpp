@@ -26,7 +26,7 @@ namespace {
 using nlohmann::json;
 
 /// Of the tables; a file of another version is refused.
-constexpr const char* kSchema = "1";
+constexpr const char* kSchema = "2";
 
 constexpr const char* kTables = R"SQL(
 CREATE TABLE study(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -236,7 +236,8 @@ ResultStore::ResultStore(const std::string& path, Access access) : names_(std::m
     if (has_tables || !writes) {
       if (told("schema").empty()) throw StoreError{"is no file of results of `warpline sweep`"};
       if (told("schema") != kSchema)
-        throw StoreError{"has tables of version " + told("schema") + ", and this is " + kSchema};
+        throw StoreError{"has tables of version " + told("schema") + ", and this is " + kSchema +
+                         ": run the study into another file"};
     }
     if (writes) run("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;");
     if (!has_tables && writes) {

@@ -256,6 +256,23 @@ TEST_F(Sweeps, AFileOfResultsIsOfOneStudyAndWrittenByOne) {
             "there is no such file");
 }
 
+TEST_F(Sweeps, AFileOfOtherTablesIsRefused) {
+  make_points(1);
+  run(write_statistics, 1);
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(results_.c_str(), &db), SQLITE_OK);
+  sqlite3_exec(db, "UPDATE study SET value = '1' WHERE key = 'schema'", nullptr, nullptr, nullptr);
+  ASSERT_EQ(sqlite3_changes(db), 1);
+  sqlite3_close(db);
+  try {
+    const ResultStore store(results_, ResultStore::Access::read);
+    ADD_FAILURE() << "taken";
+  } catch (const StoreError& e) {
+    EXPECT_NE(e.what.find("has tables of version 1"), std::string::npos) << e.what;
+    EXPECT_NE(e.what.find("into another file"), std::string::npos) << e.what;
+  }
+}
+
 TEST_F(Sweeps, FilesThatChangeBetweenRunsAreNoticed) {
   make_points(1);
   const std::string input = folder_ + "/input";
