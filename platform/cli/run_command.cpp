@@ -114,6 +114,9 @@ class Run {
   int execute() {
     SignalGuard guard;
     if (const int status = ranks_.agreed("inputs", load()); status != kDone) return status;
+    if (ranks_.exchange() != nullptr)
+      if (const int status = ranks_.agreed("the same inputs", compare_inputs()); status != kDone)
+        return status;
     RunOptions options;
     options.tags_only = request_.tags_only || inputs_->plan.without_data;
     options.seed = request_.seed;
@@ -188,6 +191,26 @@ class Run {
       print_message("warning: " + p.path + ": " + p.message + "\n");
     if (!request_.stats.empty()) describe_request();
     return kDone;
+  }
+
+  /// Every rank reads the GPU and the files for itself: whether they are those of the first.
+  int compare_inputs() {
+    std::string gpu;
+    for (const ConfigEntry& e : config_entries(inputs_->config)) gpu += e.path() + " = " + e.value + "\n";
+    std::vector<std::pair<std::string, std::string>> read = {{"another GPU", sha256_of(gpu)}};
+    for (const WorkloadFile& file : files_of(inputs_->plan))
+      read.emplace_back("another " + file.path, described(file).sha256);
+    std::string own;
+    for (const auto& [what, hash] : read) own += hash + "\n";
+    const std::string first = ranks_.exchange()->hear("hashes of inputs", 0, own);
+    if (first == own) return kDone;
+    const std::vector<std::string_view> hashes = split(first, '\n');
+    const auto differs =
+        std::find_if(read.begin(), read.end(), [&, n = std::size_t{0}](const auto& r) mutable {
+          return n >= hashes.size() || hashes[n++] != r.second;
+        });
+    return bad_input("--mpi: this process reads " + (differs == read.end() ? "fewer files" : differs->first) +
+                     " than the first rank does");
   }
 
   /// What has to be the same where this run is continued. The GPU's keys are the platform's to compare.
@@ -476,6 +499,8 @@ int run_by_mpi(const RunRequest& request) {
     failure = error.what();
   } catch (const std::bad_alloc&) {
     failure = "the host has not enough memory for this run";
+  } catch (const std::exception& error) {
+    failure = error.what();  // such as what other ranks tell of hardware that is not here
   }
   // Others may wait for this one.
   static_cast<void>(end_silence());

@@ -21,9 +21,9 @@ double all(Source& s, const char* key) {
   return s.key("gpus") * s.key(key);
 }
 
-/// Sectors over a channel of so many ports, each with `width` bytes a cycle of L2's clock.
-Ratio port_share(Source& s, const char* sectors, const char* ports, const char* width) {
-  return {s.counter(sectors) * kSector, all(s, ports) * s.key(width) * s.cycles_of("l2")};
+/// Beats, of one a cycle of L2's clock through each of so many ports.
+Ratio port_share(Source& s, double beats, const char* ports) {
+  return {beats, all(s, ports) * s.cycles_of("l2")};
 }
 
 Figure hits(const std::string& name, const std::string& block, std::vector<std::string> near) {
@@ -73,34 +73,26 @@ std::vector<Figure> all_figures() {
                    return {s.counter("sm.lsu.shared_passes"), all(s, "sms") * s.cycles_of("sm")};
                  }});
   out.push_back({"ports from crossbar to L1",
-                 "bytes of replies, of what the ports of all SMs take",
+                 "beats of replies, of one a cycle to each SM",
                  Kind::busy,
                  "",
                  {"sms", "hops.l1_lg_crossbar", "crossbar"},
-                 [](Source& s) {
-                   return port_share(s, "crossbar.response_sectors", "sms",
-                                     "hops.l1_lg_crossbar.response.width");
-                 }});
+                 [](Source& s) { return port_share(s, s.counter("crossbar.reply_beats"), "sms"); }});
   out.push_back({"request ports of L2 slices",
-                 "requests, of one a cycle to each slice; writes of more than a beat take more",
+                 "beats of requests, of one a cycle to each slice",
                  Kind::busy,
                  "",
                  {"l2.slices"},
-                 [](Source& s) -> Ratio {
-                   const double sectors = s.counter("crossbar.request_sectors") * kSector /
-                                          s.key("hops.crossbar_l2.request.width");
-                   return {std::max(s.counter("crossbar.request_messages"), sectors),
-                           all(s, "l2.slices") * s.cycles_of("l2")};
+                 [](Source& s) {
+                   return port_share(s, s.counter("crossbar.beats") - s.counter("crossbar.reply_beats"),
+                                     "l2.slices");
                  }});
   out.push_back({"reply ports of L2 slices",
-                 "bytes of replies, of what the ports of all slices give",
+                 "beats of replies, acknowledgements too, of one a cycle from each slice",
                  Kind::busy,
                  "",
                  {"l2.slices", "hops.crossbar_l2"},
-                 [](Source& s) {
-                   return port_share(s, "crossbar.response_sectors", "l2.slices",
-                                     "hops.crossbar_l2.response.width");
-                 }});
+                 [](Source& s) { return port_share(s, s.counter("crossbar.reply_beats"), "l2.slices"); }});
   out.push_back({"DRAM data buses",
                  "cycles in which they move data, all channels together",
                  Kind::busy,

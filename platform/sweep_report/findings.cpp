@@ -116,7 +116,7 @@ std::string change_sentence(const ReportInput& in, const Subject& s, std::size_t
 std::string evidence(const ReportInput& in, const Subject& s, std::size_t factor) {
   const Factor& f = in.factors[factor];
   const auto [a, b] = compared_levels(f, s.effects, factor);
-  const std::vector<std::size_t> before = s.at_level(f, a), after = s.at_level(f, b);
+  const auto [before, after] = s.matched(in.factors, factor, a, b);
   const bool does_something = s.effects.span(factor) >= kLittle;
   std::vector<Evidence> all;
   for (const Figure& figure : figures()) {
@@ -152,13 +152,14 @@ std::string dependence(const ReportInput& in, const Subject& s, std::size_t fact
     const Factor &f = in.factors[factor], &g = in.factors[other];
     const auto [a, b] = compared_levels(f, s.effects, factor);
     std::vector<std::string> texts;
+    const auto [at_a, at_b] = s.matched(in.factors, factor, a, b);
     double least = INFINITY, most = -INFINITY;
     for (std::size_t l = 0; l < g.levels.size(); ++l) {
       std::vector<std::size_t> before, after;
-      for (const std::size_t n : s.at_level(g, l)) {
-        if (f.level_of[s.runs[n]] == a) before.push_back(n);
-        if (f.level_of[s.runs[n]] == b) after.push_back(n);
-      }
+      for (const std::size_t n : at_a)
+        if (g.level_of[s.runs[n]] == l) before.push_back(n);
+      for (const std::size_t n : at_b)
+        if (g.level_of[s.runs[n]] == l) after.push_back(n);
       const double change = mean_logarithm(s, after) - mean_logarithm(s, before);
       // Its ends tell enough.
       if (std::isnan(change) || (l != 0 && l + 1 != g.levels.size())) continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "platform/sweep_report/heat_map.h"
 #include "platform/sweep_report/html.h"
@@ -60,6 +61,12 @@ Effects of_all_workloads(const ReportInput& in) {
         }
       sums[l] = all.count[f][l] == 0 ? NAN : sums[l] / static_cast<double>(all.count[f][l]);
     }
+    // Of workloads that were run with different values, there is no mean.
+    std::vector<std::size_t> counts;
+    for (const std::size_t count : all.count[f])
+      if (count != 0) counts.push_back(count);
+    if (std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) != counts.end())
+      std::fill(sums.begin(), sums.end(), NAN);
   }
   return all;
 }
@@ -80,6 +87,10 @@ std::string lead(const ReportInput& in, const Effects& all) {
   std::vector<std::string> then, nothing;
   for (std::size_t n = 1; n < order.size(); ++n)
     if (all.span(order[n]) < kLittle) {
+      const std::vector<double>& effects = all.of[order[n]];
+      const auto known =
+          std::count_if(effects.begin(), effects.end(), [](double e) { return !std::isnan(e); });
+      if (known < 2) continue;  // it is not varied, or cannot be told
       nothing.push_back("<b class=\"key\">" + escaped(in.factors[order[n]].name) + "</b>");
     } else if (then.size() < kSentences) {
       then.push_back(about(order[n]));
@@ -141,6 +152,10 @@ std::string sentences(const ReportInput& in) {
     std::vector<std::string> changes, idle;
     for (const std::size_t f : s.effects.order()) {
       if (s.effects.span(f) < kLittle) {
+        const std::vector<std::size_t>& count = s.effects.count[f];
+        if (count.size() - static_cast<std::size_t>(std::count(count.begin(), count.end(), 0U)) < 2) continue;
+        const auto [a, b] = compared_levels(in.factors[f], s.effects, f);
+        if (s.matched(in.factors, f, a, b).first.empty()) continue;  // no two points show it
         idle.push_back("<b class=\"key\">" + escaped(in.factors[f].name) + "</b>");
       } else if (changes.size() < kSentences) {
         changes.push_back(change_sentence(in, s, f));

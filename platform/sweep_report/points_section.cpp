@@ -31,7 +31,7 @@ std::string list(const Texts& texts) {
 }
 
 std::string number(double v) {
-  return std::isnan(v) ? "null" : fmt::format("{}", v);
+  return std::isfinite(v) ? fmt::format("{}", v) : "null";
 }
 
 /// Of each run the metrics.

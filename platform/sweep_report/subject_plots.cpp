@@ -37,6 +37,7 @@ std::string line_plot(const ReportInput& in, const Subject& s, const Metric& met
   plot.y_label = metric.name + unit_in(metric);
   for (std::size_t l = 0; l < f.levels.size(); ++l)
     if (s.effects.count[over][l] != 0) plot.x_ticks.push_back(f.levels[l].number);
+  if (plot.x_ticks.empty()) return {};
   plot.x_logarithmic = plot.x_ticks.front() > 0 && plot.x_ticks.back() >= 4 * plot.x_ticks.front();
   double low = INFINITY, high = 0;
   const std::size_t lines = by ? in.factors[*by].levels.size() : 1;
@@ -90,6 +91,7 @@ std::string heat_map(const ReportInput& in, const Subject& s, std::size_t across
     std::vector<double>& values = map.values.emplace_back();
     for (const std::size_t c : columns) values.push_back(mean_of(s.metric, both(row, s.at_level(f, c))));
   }
+  if (map.rows.empty() || map.columns.empty()) return {};
   map.description = fmt::format(
       "Geometric means over the other keys. Columns: {} from {} to {}; rows: {} from {} down to {}.", f.name,
       map.columns.front(), map.columns.back(), g.name, map.rows.front(), map.rows.back());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -13,6 +14,8 @@ namespace {
 /// Kernels of a workload that have pages: so many, and no smaller share of its cycles.
 constexpr std::size_t kMostKernels = 8;
 constexpr double kLeastShare = 0.01;
+/// Counters of one file of results.
+constexpr std::int64_t kMostCounters = 10'000'000;
 
 /// Takes down which counters figures are made of.
 class Recorder : public FigureSource {
@@ -72,7 +75,17 @@ class Places {
           of_kernel_[point][kernels[subjects[s].kernel]] = {s, n};
         }
       }
+    // The counters of a kernel that is alone in a run are that run's.
+    store.ask("SELECT point, min(kernel) FROM launches GROUP BY point HAVING count(DISTINCT kernel) = 1",
+              [&](const auto& row) {
+                const auto at = of_kernel_.find(row.number(0));
+                if (at == of_kernel_.end()) return;
+                const auto kernel = at->second.find(kernels[row.text(1)]);
+                if (kernel != at->second.end()) alone_[row.number(0)] = kernel->second;
+              });
     store.ask("SELECT id, path, total FROM counter_names", [&](const auto& row) {
+      if (row.number(0) < 0 || row.number(0) > kMostCounters)
+        throw StoreError{"has a counter of number " + std::to_string(row.number(0))};
       names_.resize(std::max<std::size_t>(names_.size(), static_cast<std::size_t>(row.number(0)) + 1));
       names_[static_cast<std::size_t>(row.number(0))] = row.text(1);
     });
@@ -82,13 +95,16 @@ class Places {
   template <class Take>
   void visit(const ResultStore& store, const Take& take) const {
     std::int64_t point = -1;
-    const std::pair<std::size_t, std::size_t>* place = nullptr;
+    const std::pair<std::size_t, std::size_t>*place = nullptr, *alone = nullptr;
     store.ask("SELECT point, counter, value FROM counters", [&](const ResultStore::Row& row) {
       if (row.number(0) != point) {
         point = row.number(0);
         const auto at = whole_.find(point);
         place = at == whole_.end() ? nullptr : &at->second;
+        const auto one = alone_.find(point);
+        alone = one == alone_.end() ? nullptr : &one->second;
       }
+      if (alone != nullptr) take(alone->first, alone->second, counter_of(row.number(1)), row.real(2));
       if (place != nullptr) take(place->first, place->second, counter_of(row.number(1)), row.real(2));
     });
     store.ask("SELECT point, kernel, counter, value FROM kernel_counters", [&](const ResultStore::Row& row) {
@@ -108,6 +124,7 @@ class Places {
   std::unordered_map<std::int64_t, std::pair<std::size_t, std::size_t>> whole_;
   std::unordered_map<std::int64_t, std::unordered_map<std::int64_t, std::pair<std::size_t, std::size_t>>>
       of_kernel_;
+  std::unordered_map<std::int64_t, std::pair<std::size_t, std::size_t>> alone_;
   std::vector<std::string> names_;  ///< of counters, by number
 };
 
@@ -223,6 +240,28 @@ std::vector<std::size_t> Subject::at_level(const Factor& factor, std::size_t lev
   return out;
 }
 
+std::pair<std::vector<std::size_t>, std::vector<std::size_t>> Subject::matched(
+    const std::vector<Factor>& factors, std::size_t factor, std::size_t a, std::size_t b) const {
+  // By the levels of all other factors.
+  std::map<std::vector<unsigned>, std::pair<std::vector<std::size_t>, std::vector<std::size_t>>> sides;
+  for (std::size_t n = 0; n < runs.size(); ++n) {
+    const unsigned level = factors[factor].level_of[runs[n]];
+    if (level != a && level != b) continue;
+    std::vector<unsigned> others;
+    for (std::size_t f = 0; f < factors.size(); ++f)
+      if (f != factor) others.push_back(factors[f].level_of[runs[n]]);
+    auto& [at_a, at_b] = sides[others];
+    (level == a ? at_a : at_b).push_back(n);
+  }
+  std::pair<std::vector<std::size_t>, std::vector<std::size_t>> out;
+  for (const auto& [others, side] : sides) {
+    if (side.first.empty() || side.second.empty()) continue;
+    out.first.insert(out.first.end(), side.first.begin(), side.first.end());
+    out.second.insert(out.second.end(), side.second.begin(), side.second.end());
+  }
+  return out;
+}
+
 std::size_t Subject::best() const {
   return static_cast<std::size_t>(std::min_element(metric.begin(), metric.end()) - metric.begin());
 }
@@ -256,8 +295,12 @@ std::vector<Subject> subjects_of(const ResultStore& store, const StudyResults& r
   });
   for (Subject& s : all) {
     s.metric = s.values_of(metrics.front(), results);
-    // The logarithm of nothing is none: what counted nothing is as what counted one.
-    for (double& m : s.metric) m = m > 0 ? m : 1;
+    // The logarithm of nothing is none: what counted nothing is as what counted one. What is not known is as
+    // the others are.
+    std::vector<std::size_t> everything(s.runs.size());
+    std::iota(everything.begin(), everything.end(), 0);
+    const double middle = mean_of(s.metric, everything);
+    for (double& m : s.metric) m = std::isnan(m) ? (middle > 0 ? middle : 1) : m > 0 ? m : 1;
     s.effects = effects_of(factors, s.runs, s.metric);
   }
   return all;

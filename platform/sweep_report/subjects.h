@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/sweep_report/factors.h"
@@ -39,6 +40,10 @@ struct Subject {
                    const std::function<void(FigureSource& source)>& use) const;
   /// Numbers in `runs` of those at a level of a factor.
   [[nodiscard]] std::vector<std::size_t> at_level(const Factor& factor, std::size_t level) const;
+  /// Runs at two levels of factor number `factor`, each at one beside one at the other that differs in
+  /// nothing else, by their numbers in `runs`; none: there are none such.
+  [[nodiscard]] std::pair<std::vector<std::size_t>, std::vector<std::size_t>> matched(
+      const std::vector<Factor>& factors, std::size_t factor, std::size_t a, std::size_t b) const;
   /// The run with the least of the metric. Pre: there are runs.
   [[nodiscard]] std::size_t best() const;
   [[nodiscard]] std::size_t worst() const;

@@ -274,7 +274,9 @@ void Crossbar::count_walk(const Request& r) {
 
 /// A message goes to a client.
 void Crossbar::count_response(const Request& r) {
-  counters_.beats += ResponseMessage{const_cast<Request*>(&r)}.beats(widths_.response);
+  const unsigned beats = ResponseMessage{const_cast<Request*>(&r)}.beats(widths_.response);
+  counters_.beats += beats;
+  counters_.reply_beats += beats;
   ++counters_.response_messages;
   if (r.command == Command::read) counters_.response_sectors += sector_count(r.sectors);
 }

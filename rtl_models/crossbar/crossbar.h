@@ -25,6 +25,7 @@ struct CrossbarCounters {
   std::uint64_t maintenance_requests = 0;
   std::uint64_t maintenance_copies = 0;
   std::uint64_t beats = 0;
+  std::uint64_t reply_beats = 0;
   std::uint64_t request_sectors = 0;
   std::uint64_t response_sectors = 0;
   std::uint64_t read_sectors_requested = 0;
@@ -40,6 +41,7 @@ struct CrossbarCounters {
     f("maintenance_requests", maintenance_requests, "requests", "of them, copied to every slice");
     f("maintenance_copies", maintenance_copies, "requests", "copies sent to slices");
     f("beats", beats, "beats", "sent to slices, by walks too, and to clients");
+    f("reply_beats", reply_beats, "beats", "of them, to clients");
     f("request_sectors", request_sectors, "sectors", "of writes, carried to slices");
     f("response_sectors", response_sectors, "sectors", "of reads, carried to clients");
     f("read_sectors_requested", read_sectors_requested, "sectors",

@@ -160,6 +160,15 @@ on_ranks 2 bash -c 'if [ ${OMPI_COMM_WORLD_RANK:-$PMIX_RANK} = 0 ]; then cd has;
 [ $status = 2 ] && [ ! -s out ] && grep -q 'of rank 1:' err && grep -q 'vecadd.toml: error:' err || fail "a missing file: $status, $(cat err)"
 echo "a missing file of the second rank: ends all"
 
+mkdir other
+cp vecadd.sm_80.ptx other
+sed '1i # The same, but for this line.' has/vecadd.toml >other/vecadd.toml
+status=0
+on_ranks 2 bash -c 'if [ ${OMPI_COMM_WORLD_RANK:-$PMIX_RANK} = 0 ]; then cd has; else cd other; fi; exec "$@"' - \
+  "$warpline" run --mpi vecadd.toml --set gpus=2 >out 2>err || status=$?
+[ $status = 2 ] && [ ! -s out ] && grep -q 'reads another vecadd.toml than the first rank' err || fail "another file: $status, $(cat err)"
+echo "another file of the second rank: ends all"
+
 # Signals to one rank are for all, and so is its end. What follows a listing comes in the middle of the run.
 adds 4194304 512 >long.toml
 signalled() { # SIGNAL: sets `status`

@@ -44,7 +44,7 @@ TEST(RandomWlsSockets, ChangeNoMemoryAndNoCycle) {
   for (Machine& m : machines) {
     SCOPED_TRACE("WARPLINE_RANDOM_SEED=" + std::to_string(m.seed));
     WlsRun direct(m.program.text, m.config);
-    const Profiler& profiler = direct.platform().attach(std::make_unique<Profiler>(direct.platform()));
+    Profiler& profiler = direct.platform().attach(std::make_unique<Profiler>(direct.platform()));
     const LaunchResult a = m.run->run(), b = direct.run();
     ASSERT_EQ(a.outcome, RunOutcome::quiescent);
     ASSERT_EQ(m.run->words("out"), m.program.out) << m.program.text;

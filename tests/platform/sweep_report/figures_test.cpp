@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "platform/sweep_report/subjects.h"
+
 namespace warpline::sweep {
 namespace figures_test {
 
@@ -37,6 +39,30 @@ TEST(Figures, AreSharesOfWhatAllBlocksOfAllGpusCouldDo) {
   EXPECT_NEAR(value_of("busiest DRAM data bus", s), 400.0 / 500, 1e-12);
   s.keys.clear();
   EXPECT_TRUE(std::isnan(value_of("DRAM data buses", s))) << "of a GPU that nobody knows nothing is known";
+}
+
+/// Acknowledgements of writes take beats, and carry no sectors.
+TEST(Figures, OfPortsAreTheirBeats) {
+  MadeUp s;
+  s.keys = {{"gpus", 1}, {"sms", 2}, {"l2.slices", 4}, {"clocks.l2", 1000}};
+  s.counters = {{"crossbar.beats", 3000}, {"crossbar.reply_beats", 1000}, {"crossbar.response_sectors", 8}};
+  EXPECT_NEAR(value_of("ports from crossbar to L1", s), 1000.0 / (2 * 1000), 1e-12);
+  EXPECT_NEAR(value_of("request ports of L2 slices", s), 2000.0 / (4 * 1000), 1e-12);
+  EXPECT_NEAR(value_of("reply ports of L2 slices", s), 1000.0 / (4 * 1000), 1e-12);
+}
+
+/// What goes with a key is told by points that differ in nothing else: (0, 0) and (1, 0), not (1, 1).
+TEST(Subjects, AreComparedBesideWhatIsTheSameOtherwise) {
+  std::vector<Factor> factors(2);
+  factors[0].level_of = {0, 1, 1, 0};
+  factors[1].level_of = {0, 0, 1, 2};
+  Subject s;
+  s.runs = {0, 1, 2, 3};
+  const auto [before, after] = s.matched(factors, 0, 0, 1);
+  EXPECT_EQ(before, std::vector<std::size_t>{0});
+  EXPECT_EQ(after, std::vector<std::size_t>{1});
+  EXPECT_TRUE(s.matched(factors, 1, 0, 2).first == std::vector<std::size_t>{0});
+  EXPECT_TRUE(s.matched(factors, 1, 1, 2).first.empty());
 }
 
 TEST(Figures, AreForPeople) {
