@@ -22,6 +22,8 @@ Profiled play_profiled(const Program& program, const Contents& start, const GpuC
                        std::uint64_t seed, Timing timing, unsigned threads = 1) {
   Play play(program, start, config, to_ptx(program, start),
             std::make_shared<DirectBackend>(mode, seed, threads));
+  // What is loosely timed on a platform that was timed at first is left out.
+  if (timing == Timing::loose) play.platform().set_loose(true);
   Profiler& profiler = play.platform().attach(std::make_unique<Profiler>(play.platform()));
   Profiled out;
   out.outcome = play.run(0, timing);
@@ -29,7 +31,20 @@ Profiled play_profiled(const Program& program, const Contents& start, const GpuC
   return out;
 }
 
-void check_sums(const Profiled& profiled) {
+/// Of the counters that are the SMs' own, those of that name, added up.
+std::uint64_t sum_of(const std::map<std::string, std::uint64_t>& counters, const std::string& name) {
+  std::uint64_t sum = 0;
+  for (const auto& [path, value] : counters) {
+    const std::size_t sm = path.find("sm[");
+    if (sm != std::string::npos && path.find("].", sm) + 1 == path.rfind('.') &&
+        path.substr(path.rfind('.')) == name)
+      sum += value;
+  }
+  return sum;
+}
+
+/// `all`: everything was profiled.
+void check_sums(const Profiled& profiled, bool all) {
   std::uint64_t issued = 0, lanes = 0, warps = 0;
   for (const KernelProfile& kernel : profiled.kernels) {
     EXPECT_EQ(unreconciled(kernel), std::vector<std::string>{});
@@ -39,16 +54,12 @@ void check_sums(const Profiled& profiled) {
       lanes += row.profile.lanes;
     }
   }
-  std::map<std::string, std::uint64_t> counted;
-  for (const auto& [path, value] : profiled.outcome.counters)
-    for (const char* name : {".instructions", ".thread_instructions", ".warps"})
-      if (path.find("sm[") != std::string::npos && path.find("].", path.find("sm[")) + 1 == path.rfind('.') &&
-          path.substr(path.rfind('.')) == name)
-        counted[name] += value;
+  EXPECT_LE(issued, sum_of(profiled.outcome.counters, ".instructions"));
+  if (!all) return;
   EXPECT_GT(issued, 0U);
-  EXPECT_EQ(issued, counted[".instructions"]);
-  EXPECT_EQ(lanes, counted[".thread_instructions"]);
-  EXPECT_EQ(warps, counted[".warps"]);
+  EXPECT_EQ(issued, sum_of(profiled.outcome.counters, ".instructions"));
+  EXPECT_EQ(lanes, sum_of(profiled.outcome.counters, ".thread_instructions"));
+  EXPECT_EQ(warps, sum_of(profiled.outcome.counters, ".warps"));
 }
 
 void try_one(std::uint64_t seed) {
@@ -64,14 +75,14 @@ void try_one(std::uint64_t seed) {
     EXPECT_EQ(plain.cycles, lazy.outcome.cycles);
     EXPECT_EQ(plain.counters, lazy.outcome.counters);
     EXPECT_EQ(difference(lazy.outcome.contents, plain.contents), "");
-    check_sums(lazy);
+    check_sums(lazy, true);
     if (timing != Timing::timed) continue;
     const Profiled every = play_profiled(program, start, config, TickMode::every_cycle, seed, timing);
     EXPECT_EQ(lazy.text(), every.text());
     const Profiled threads = play_profiled(program, start, config, TickMode::lazy, seed, timing, 3);
     EXPECT_EQ(lazy.text(), threads.text());
   }
-  check_sums(play_profiled(program, start, config, TickMode::lazy, seed, Timing::alternating));
+  check_sums(play_profiled(program, start, config, TickMode::lazy, seed, Timing::alternating), false);
 }
 
 TEST(Profiles, EveryWarpCycleHasAReason) {
