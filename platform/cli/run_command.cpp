@@ -333,6 +333,7 @@ class Run {
     consistency_.print(statistics_.launches, request_.quiet);
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     if (const PcieSystem* const bus = platform.pcie(); bus != nullptr) note_refusals(*bus);
+    if (profiler_ != nullptr) profile_ = profiler_->kernels();
     int status = judge(end, platform);
     statistics_.checks = end.checks;
     statistics_.failed_checks = end.failed_checks;
@@ -344,7 +345,8 @@ class Run {
     if (!request_.access_log.empty())
       write("--access-log", request_.access_log,
             host->access_log(std::filesystem::path(request_.access_log).extension() == ".json"));
-    if (profiler_ != nullptr) write("--profile", request_.profile, profile());
+    if (profiler_ != nullptr)
+      write("--profile", request_.profile, profile_text(profile_, inputs_->config.name, request_.transport));
     if (observation_ != nullptr)
       for (const std::string& failure : observation_->finish()) fail_to_write(failure);
     if (!unsaved_.empty() && end.outcome == RunOutcome::quiescent) fail_to_write(unsaved_);
@@ -357,11 +359,6 @@ class Run {
     // Last, so that they say what became of the other files.
     if (!request_.stats.empty()) write("--stats", request_.stats, to_json(statistics_));
     return unwritten_ ? kBadInput : status;
-  }
-
-  std::string profile() {
-    const std::vector<KernelProfile> kernels = profiler_->kernels();
-    return profile_text(kernels, inputs_->config.name, request_.transport);
   }
 
   /// Says what is not as it should be, here and in the statistics.
@@ -419,10 +416,9 @@ class Run {
       return kStuck;
     }
     std::vector<std::string> unreconciled = platform.unreconciled();
-    if (profiler_ != nullptr)
-      for (const KernelProfile& kernel : profiler_->kernels())
-        for (std::string& sentence : warpline::unreconciled(kernel))
-          unreconciled.push_back("profile: " + std::move(sentence));
+    for (const KernelProfile& kernel : profile_)
+      for (std::string& sentence : warpline::unreconciled(kernel))
+        unreconciled.push_back("profile: " + std::move(sentence));
     for (const std::string& sentence : unreconciled) fail("counters do not reconcile: " + sentence);
     for (const std::string& sentence : consistency.unjudged) fail(sentence);
     if (end.checks_stopped || consistency.stopped) {
@@ -445,11 +441,12 @@ class Run {
   ConsistencyReport consistency_;
   Watcher* observation_ = nullptr;  ///< null: nothing is watched
   Profiler* profiler_ = nullptr;    ///< null: nothing is profiled
-  std::string unsaved_;             ///< why there is no checkpoint; empty: there is, or none was asked for
-  bool printed_ = false;            ///< kernels have printed something
-  bool printed_line_ = true;        ///< whose last line has an end
-  bool unwritten_ = false;          ///< a file that was asked for could not be written
-  Cycle begun_ = 0;                 ///< when the run did, on a machine that had run before
+  std::vector<KernelProfile> profile_;
+  std::string unsaved_;       ///< why there is no checkpoint; empty: there is, or none was asked for
+  bool printed_ = false;      ///< kernels have printed something
+  bool printed_line_ = true;  ///< whose last line has an end
+  bool unwritten_ = false;    ///< a file that was asked for could not be written
+  Cycle begun_ = 0;           ///< when the run did, on a machine that had run before
 };
 
 int run_on(const RunRequest& request, const RunRanks& ranks) {

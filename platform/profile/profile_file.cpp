@@ -159,7 +159,6 @@ std::map<std::string, std::uint64_t> numbers_in(const Json& object, const char* 
 ProfileLine line_of(const Json& read) {
   ProfileLine line;
   line.where = text_in(read, "where");
-  line.pc = static_cast<std::uint32_t>(number_in(read, "pc"));
   line.text = text_in(read, "text");
   line.cuda = text_in(read, "cuda");
   line.cuda_text = text_in(read, "cuda_text");
@@ -170,9 +169,7 @@ ProfileLine line_of(const Json& read) {
   if (memory == read.end() || !memory->is_object()) return line;
   ProfileLine::Memory& m = line.memory;
   m.accesses = number_in(*memory, "accesses");
-  m.lanes = number_in(*memory, "lanes");
   m.bytes = number_in(*memory, "bytes");
-  m.lines = number_in(*memory, "lines");
   m.sectors = number_in(*memory, "sectors");
   m.answered = numbers_in(*memory, "answered");
   m.shared_passes = number_in(*memory, "shared_passes");
@@ -196,9 +193,7 @@ ProfileLine line_of(const Json& read) {
 
 void ProfileLine::Memory::add(const Memory& other) {
   accesses += other.accesses;
-  lanes += other.lanes;
   bytes += other.bytes;
-  lines += other.lines;
   sectors += other.sectors;
   for (const auto& [level, count] : other.answered) answered[level] += count;
   shared_passes += other.shared_passes;
@@ -273,7 +268,7 @@ Result<ProfileFile> read_profile(const std::string& path) {
   if (read["warpline_profile"] != kVersion)
     return Diagnostic::about(path, "is a profile of another version than " + std::to_string(kVersion),
                              "`warpline run ... --profile FILE` writes it anew");
-  ProfileFile out{text_in(read, "gpu"), text_in(read, "transport"), {}};
+  ProfileFile out;
   for (const Json& k : read["kernels"]) {
     if (!k.is_object()) continue;
     ProfiledKernel& kernel = out.kernels.emplace_back();

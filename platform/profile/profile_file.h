@@ -13,15 +13,14 @@ namespace warpline {
 
 /// What the file of a profile says of one instruction.
 struct ProfileLine {
-  std::string where;  ///< "vecadd.ptx:12", "trace, pc 0x0040"
-  std::uint32_t pc = 0;
+  std::string where;      ///< "vecadd.ptx:12", "trace, pc 0x0040"
   std::string text;       ///< of that line; empty: not known
   std::string cuda;       ///< "vecadd.cu:7", of a program with `.loc`; empty: it says nothing
   std::string cuda_text;  ///< of that line; empty: not known
   std::uint64_t issued = 0, lanes = 0;
   std::map<std::string, std::uint64_t> stalls;  ///< warp-cycles by StallReason, those that are not 0
   struct Memory {
-    std::uint64_t accesses = 0, lanes = 0, bytes = 0, lines = 0, sectors = 0;
+    std::uint64_t accesses = 0, bytes = 0, sectors = 0;
     std::map<std::string, std::uint64_t> answered;  ///< sectors by AnsweredBy, all of them
     std::uint64_t shared_passes = 0, shared_conflicts = 0;
     std::uint64_t latency = 0;                         ///< SM cycles, summed over accesses
@@ -43,8 +42,8 @@ struct ProfiledKernel {
   std::vector<ProfileLine> lines;               ///< by pc
 };
 
+/// What is shown of a profile.
 struct ProfileFile {
-  std::string gpu, transport;
   std::vector<ProfiledKernel> kernels;
 };
 

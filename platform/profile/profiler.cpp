@@ -23,9 +23,8 @@ void for_each_sm(GpuPlatform& platform, F&& visit) {
 Profiler::Profiler(GpuPlatform& platform) : platform_(platform), loose_(platform.is_loose()) {
   platform.build();
   const SmParameters& sm_parameters = platform.config().sm;
-  for_each_sm(platform, [&](Sm& sm) {
+  for_each_sm(platform, [&](Sm& /*sm*/) {
     profiles_.push_back(std::make_unique<SmProfile>(sm_parameters.warp_slots, sm_parameters.unified_l1));
-    sm.profile_by(profiles_.back().get());
   });
 }
 
