@@ -4,6 +4,7 @@
 
 #include "platform/cli/console.h"
 #include "platform/programs/ptx/module.h"
+#include "platform/report/nsight_metrics.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 
@@ -95,6 +96,11 @@ int check_request(RunRequest& request) {
   if (!request.profile.empty() && request.transport == "functional")
     return bad_input("--profile tells what warps wait for; --transport functional has no time",
                      "--transport fast, at or lt");
+  if (!request.metrics.empty() && request.transport == "functional")
+    return bad_input("--metrics tells what caches did; --transport functional goes past them",
+                     "--transport fast, at or lt");
+  if (const auto metrics = NsightMetric::named(request.metrics); !metrics.ok())
+    return bad_input(metrics.faults());
   if (const int status = check_observation(request); status != kDone) return status;
   return request.max_cycles == 0 ? bad_input("--max-cycles must be at least 1") : kDone;
 }

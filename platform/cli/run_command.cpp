@@ -27,6 +27,7 @@
 #include "platform/mpi/mpi_job.h"
 #include "platform/profile/profile_file.h"
 #include "platform/profile/profiler.h"
+#include "platform/report/nsight_metrics.h"
 #include "platform/systemc/systemc_backend.h"
 #include "rtl_models/base/sha256.h"
 #include "rtl_models/base/text.h"
@@ -330,6 +331,10 @@ class Run {
         print_result(
             fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
     }
+    if (!request_.metrics.empty())
+      print_result((request_.quiet ? "" : "\n") +
+                   metrics_text(NsightMetric::named(request_.metrics).value(),
+                                metric_sources(statistics_, inputs_->config.clocks.sm)));
     consistency_.print(statistics_.launches, request_.quiet);
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     if (const PcieSystem* const bus = platform.pcie(); bus != nullptr) note_refusals(*bus);
@@ -560,6 +565,12 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
   command.add_option("--profile", r.profile,
                      "writes what warps did and waited for, line by line, to this JSON file (`warpline "
                      "profile show`)");
+  command
+      .add_option("--metrics", r.metrics,
+                  "shows these metrics at the end, by their names in Nsight Compute, with commas between "
+                  "(`warpline metrics --list`)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "
                      "ends in .json");

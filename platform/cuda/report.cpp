@@ -58,6 +58,7 @@ std::string write_report(const std::string& path, const Machine& machine,
   ordered_json lacking = ordered_json::object();
   for (const auto& [what, count] : Shortcomings::instance().all()) lacking[what] = count;
   const ordered_json report = {{"gpu", machine.config().name},
+                               {"sm_mhz", machine.config().clocks.sm},
                                {"kernels", kernels},
                                {"copies", copies},
                                {"work", work},

@@ -53,6 +53,9 @@ std::vector<std::string> Netlist::unreconciled() const {
     }
     ledger.same(name + ".lsu.constant_sectors", lsu.constant_sectors, "constant.sector_accesses",
                 c.constant->counters().sector_accesses);
+    const std::uint64_t of_loads_and_stores = lsu.global_load_sectors + lsu.global_store_sectors;
+    ledger.same(name + ".lsu.global_sectors, or those of loads and stores, if they are more",
+                std::max(of_loads_and_stores, lsu.global_sectors), "global_sectors", lsu.global_sectors);
     const SmCounters& sm = c.sm->counters();
     ledger.same(name + ".pipe_wait_cycles, if they are more", std::max(sm.pipe_wait_cycles, sm.pipe_cycles),
                 "pipe_cycles", sm.pipe_cycles);

@@ -137,6 +137,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
     head_.line = {VirtualAddress{e.access.base}, kAllSectors, Space::global, e.access.active, 0, whole};
     head_.line_held = true;
     ++counters_.instructions;
+    counters_.count_global(op.kind);
     if (parameters_.l1_ports > 1 && op.kind == MemKind::load)
       head_.banks_until =
           owner_.domain().after(now, std::max(parameters_.l1_pass_cycles, cycles_of_l1(kLineBytes)));
@@ -155,6 +156,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
   if (e.resolved.dropped() != 0) note_dropped(now, index, events);
   counters_.instructions += !e.tokens;
   counters_.atomics += op.is_atomic();
+  if (e.resolved.global().lanes() != 0) counters_.count_global(op.kind);
   head_.wants_shared = e.resolved.shared().lanes() != 0;
   head_.lines.start(e.resolved);
   if (parameters_.l1_ports > 1) take_l1_banks(now, e);
@@ -278,7 +280,7 @@ bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
   if (r->command == Command::control) {
     ++counters_.controls;
   } else {
-    count_line(head_.line, cache, r->reader);
+    count_line(head_.line, e.instruction->mem.kind, cache, r->reader);
   }
   if (profile_ != nullptr && !e.tokens && cache != SmCache::network)
     profile_->sent(*e.instruction, sector_count(head_.line.sectors));
@@ -386,13 +388,10 @@ bool LoadStoreUnit::send_mbarriers(Cycle now, unsigned index) {
 }
 
 /// What lanes access, wherever it is.
-void LoadStoreUnit::count_lanes(const LineAccess& line) {
+void LoadStoreUnit::count_lanes(const LineAccess& line, MemKind kind) {
   const auto sectors = sector_count(line.sectors);
   switch (line.space) {
-    case Space::global:
-      ++counters_.global_requests;
-      counters_.global_sectors += sectors;
-      break;
+    case Space::global: counters_.count_global_line(kind, sectors); break;
     case Space::local:
       ++counters_.local_requests;
       counters_.local_sectors += sectors;
@@ -410,8 +409,8 @@ void LoadStoreUnit::count_lanes(const LineAccess& line) {
 }
 
 /// The same, and what is asked of a cache.
-void LoadStoreUnit::count_line(const LineAccess& line, SmCache cache, Reader reader) {
-  count_lanes(line);
+void LoadStoreUnit::count_line(const LineAccess& line, MemKind kind, SmCache cache, Reader reader) {
+  count_lanes(line, kind);
   if (cache == SmCache::network) return;
   const auto sectors = sector_count(line.sectors);
   (cache == SmCache::l1_lg     ? counters_.l1_lg_sectors
@@ -469,6 +468,7 @@ void LoadStoreUnit::perform_shared(Cycle now, unsigned index, std::vector<LsuEve
   }
   ++counters_.shared_accesses;
   counters_.shared_passes += passes.all();
+  counters_.shared_conflicts += passes.conflicts;
   if (profile_ != nullptr && !e.tokens) profile_->shared(*e.instruction, passes);
   head_.wants_shared = false;
   const unsigned cycles =
@@ -1018,6 +1018,7 @@ bool LoadStoreUnit::perform_now(Cycle now, unsigned index, std::vector<LsuEvent>
   ++counters_.instructions;
   ++counters_.past_caches;
   counters_.atomics += op.is_atomic();
+  if (e.resolved.global().lanes() != 0) counters_.count_global(op.kind);
   if (const auto shared = e.resolved.shared(); shared.lanes() != 0) {
     ++counters_.shared_accesses;
     shared_.perform(op, shared, e.access, e.shared_base);
@@ -1040,7 +1041,9 @@ bool LoadStoreUnit::move_whole_line(LsuEntry& e) {
   const std::uint8_t* const from = vidmem_->find(whole->translate(VirtualAddress{e.access.base}), kLineBytes);
   if (from == nullptr) return false;
   ++counters_.instructions;
-  count_lanes({VirtualAddress{e.access.base}, kAllSectors, Space::global, e.access.active, 0, whole});
+  counters_.count_global(op.kind);
+  count_lanes({VirtualAddress{e.access.base}, kAllSectors, Space::global, e.access.active, 0, whole},
+              op.kind);
   with_size(op.bytes_per_lane(), [&](auto bytes) {
     for (unsigned lane = 0; lane < kWarpLanes; ++lane)
       __builtin_memcpy(e.access.lane_data(lane), from + std::size_t{lane} * bytes, bytes);
@@ -1091,14 +1094,14 @@ bool LoadStoreUnit::perform_line(Cycle now, LsuEntry& e, unsigned index, bool fa
   counters_.malformed_policies += !builder_.fill(*r, e.resolved, line, lines_now_.coalescer());
   Cycle at = now;
   if (VidmemAccess::takes(*r)) {
-    count_lanes(line);
+    count_lanes(line, e.instruction->mem.kind);
     vidmem_->perform(*r, at);
   } else {
     number(now, *r);
     r->warp = static_cast<std::uint16_t>(e.slot);
     const SmCache cache = cache_for(e, line.space);
     if (parameters_.unified_l1 && cache == SmCache::l1_lg) r->reader = reader_of(e);
-    count_line(line, cache, r->reader);
+    count_line(line, e.instruction->mem.kind, cache, r->reader);
     const bool one_of_several = parameters_.l1_ports > 1 && cache == SmCache::l1_lg;
     (one_of_several ? ports_.to_l1_of(line.line) : ports_.to(cache)).binding().perform({r}, at);
   }

@@ -304,8 +304,8 @@ class LoadStoreUnit {
   [[nodiscard]] bool shares_cycle(const LsuEntry& e) const;
   void take_l1_banks(Cycle now, const LsuEntry& e);
   void take_banks(Cycle now, unsigned passes, unsigned bytes);
-  void count_line(const LineAccess& line, SmCache cache, Reader reader);
-  void count_lanes(const LineAccess& line);
+  void count_line(const LineAccess& line, MemKind kind, SmCache cache, Reader reader);
+  void count_lanes(const LineAccess& line, MemKind kind);
   [[nodiscard]] Reader reader_of(const LsuEntry& e) const;
   /// Where what is asked of a cache goes: L1 may be the texture cache, too.
   [[nodiscard]] SmCache served_by(SmCache cache) const {

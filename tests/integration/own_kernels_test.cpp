@@ -73,6 +73,7 @@ TEST(OwnKernels, GemmMovesWhatItsTilesSay) {
   EXPECT_EQ(value(statistics, "sm.tensor_cycles"), kM * kN * kK / 256);
   // ldmatrix.x4: four matrices of 128 bytes, whose rows are in different banks.
   EXPECT_EQ(value(statistics, "sm.lsu.shared_passes"), 4 * value(statistics, "sm.lsu.shared_accesses"));
+  EXPECT_EQ(value(statistics, "sm.lsu.shared_conflicts"), 0U);
 }
 
 /// So does that of one by bulk copies and wgmma: 64 rows and 128 columns of C for each block.
@@ -241,6 +242,10 @@ TEST(OwnKernels, RunFromTheirFolderOnABigGpu) {
   // Three arrays of 16,384 floats, four bytes each, in sectors of 32 and lines of 128 bytes.
   EXPECT_EQ(value(statistics, "sm.lsu.global_sectors"), 3U * 16384U * 4U / 32U);
   EXPECT_EQ(value(statistics, "sm.lsu.global_requests"), 3U * 16384U * 4U / 128U);
+  EXPECT_EQ(value(statistics, "sm.lsu.global_load_sectors"), 2U * 16384U * 4U / 32U);
+  EXPECT_EQ(value(statistics, "sm.lsu.global_store_sectors"), 16384U * 4U / 32U);
+  EXPECT_EQ(value(statistics, "sm.lsu.global_loads"), 2U * 16384U / 32U);
+  EXPECT_EQ(value(statistics, "sm.lsu.global_stores"), 16384U / 32U);
 }
 
 TEST(OwnKernels, RunTwiceTheSame) {

@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "platform/cli/commands.h"
+#include "platform/cli/console.h"
+#include "platform/cli/exit_status.h"
+#include "platform/cli/shared_options.h"
+#include "platform/report/nsight_metrics.h"
+#include "rtl_models/base/glob.h"
+
+namespace warpline {
+namespace {
+
+struct MetricsOptions {
+  std::string path, kernel;
+  std::vector<std::string> metrics{"*"};
+  bool list = false;
+};
+
+int run_metrics(const MetricsOptions& o) {
+  if (o.list && !o.path.empty())
+    return bad_input({Diagnostic::about("--list", "it lists metrics, and reads no file")});
+  if (o.list) {
+    print_result(metrics_reference());
+    return kDone;
+  }
+  if (o.path.empty())
+    return bad_input({Diagnostic::about("metrics", "a file of `run --stats` or `exec --report` is needed")});
+  const auto metrics = NsightMetric::named(o.metrics);
+  if (!metrics.ok()) return bad_input(metrics.faults());
+  auto sources = read_metric_sources(o.path);
+  if (!sources.ok()) return bad_input(sources.faults());
+  std::vector<MetricSource> shown = std::move(sources.value());
+  if (!o.kernel.empty()) {
+    std::vector<std::string> names;
+    for (const MetricSource& s : shown) names.push_back(s.name);
+    const auto other = [&](const MetricSource& s) {
+      return s.name.empty() || !glob_matches(o.kernel, s.name);
+    };
+    shown.erase(std::remove_if(shown.begin(), shown.end(), other), shown.end());
+    if (shown.empty())
+      return bad_input({Diagnostic::about("--kernel", "no kernel is called \"" + o.kernel + "\"",
+                                          did_you_mean(o.kernel, names))});
+  }
+  print_result(metrics_text(metrics.value(), shown));
+  return kDone;
+}
+
+}  // namespace
+
+void add_metrics(CLI::App& app, int& status) {
+  CLI::App& command =
+      *app.add_subcommand("metrics", "Shows what a run has counted by the names of Nsight Compute");
+  MetricsOptions& o = options_of(command, status, run_metrics);
+  command.add_option("FILE", o.path, "what `run --stats` or `exec --report` wrote");
+  command.add_option("--metrics", o.metrics, "names or patterns of them, with commas between")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--kernel", o.kernel, "only kernels whose name matches this pattern");
+  command.add_flag("--list", o.list,
+                   "print all metrics, what they are here, and where they differ, as Markdown");
+  command.footer("Example: warpline metrics stats.json --metrics 'lts__*,dram__bytes_read.sum.per_second'");
+}
+
+}  // namespace warpline

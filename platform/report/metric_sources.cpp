@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "platform/report/nsight_metrics.h"
+#include "rtl_models/document/files.h"
+
+namespace warpline {
+namespace {
+
+using Json = nlohmann::json;
+using Counters = std::map<std::string, std::uint64_t>;
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31U;
+constexpr double kNanosecondsPerMicrosecond = 1e3;
+
+double number_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+const Json* list_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_array() ? &*found : nullptr;
+}
+
+/// Totals alone. A counter is a number, or an object with its `value`.
+Counters counters_in(const Json& counters) {
+  Counters out;
+  for (const auto& [path, counter] : counters.items()) {
+    const Json* value = &counter;
+    if (counter.is_object() && counter.contains("value")) value = &counter.at("value");
+    if (value->is_number_unsigned() && path.find('[') == std::string::npos)
+      out[path] = value->get<std::uint64_t>();
+  }
+  return out;
+}
+
+/// Collects grids by their kernels.
+class Kernels {
+ public:
+  void add(const std::string& name, const Counters& counters, double time_ns) {
+    const auto [at, fresh] = known_.try_emplace(name, kernels_.size());
+    if (fresh) kernels_.push_back({name, {}, 0});
+    for (Total* t : {&kernels_[at->second], &sum_}) {
+      for (const auto& [path, value] : counters) t->counters[path] += value;
+      t->time_ns += time_ns;
+    }
+  }
+  /// Of a run that has counted this in all, some of it between its grids.
+  void whole(Counters counters, double time_ns) { sum_ = {{}, std::move(counters), time_ns}; }
+  std::vector<MetricSource> take(double sm_mhz) {
+    std::vector<MetricSource> out;
+    if (kernels_.size() != 1) out.push_back(source_of(sum_, sm_mhz));
+    for (Total& kernel : kernels_) out.push_back(source_of(kernel, sm_mhz));
+    return out;
+  }
+
+ private:
+  struct Total {
+    std::string name;
+    Counters counters;
+    double time_ns = 0;
+  };
+  static MetricSource source_of(Total& total, double sm_mhz) {
+    MetricSource out;
+    out.name = total.name;
+    out.time_ns = total.time_ns;
+    if (sm_mhz > 0) out.sm_cycles = total.time_ns * sm_mhz / kNanosecondsPerMicrosecond;
+    const auto counters = std::make_shared<const Counters>(std::move(total.counters));
+    out.counter = [counters](const std::string& path) {
+      const auto found = counters->find(path);
+      return found == counters->end() ? 0 : found->second;
+    };
+    return out;
+  }
+
+  std::vector<Total> kernels_;
+  std::map<std::string, std::size_t> known_;
+  Total sum_;
+};
+
+}  // namespace
+
+std::vector<MetricSource> metric_sources(const RunStatistics& run, double sm_mhz) {
+  Kernels kernels;
+  const std::vector<CounterTable::Entry>& entries = run.table.entries();
+  const auto is_total = [&](std::size_t entry) { return entries[entry].path.find('[') == std::string::npos; };
+  const double ns_per_cycle = run.cycles == 0 ? 0 : run.time_ns / static_cast<double>(run.cycles);
+  for (const LaunchStatistics& grid : run.launches) {
+    if (!grid.measured) continue;
+    Counters counters;
+    for (const auto& [entry, value] : grid.counted)
+      if (is_total(entry)) counters[entries[entry].path] = value;
+    kernels.add(grid.kernel, counters, static_cast<double>(grid.cycles) * ns_per_cycle);
+  }
+  Counters all;
+  for (std::size_t n = 0; n < run.values.size(); ++n)
+    if (is_total(n)) all[entries[n].path] = run.values[n];
+  kernels.whole(std::move(all), run.time_ns);
+  return kernels.take(sm_mhz);
+}
+
+Result<std::vector<MetricSource>> read_metric_sources(const std::string& path) {
+  const Result<std::string> text = read_file(path, kMostBytes);
+  if (!text.ok()) return text.faults();
+  const Json file = Json::parse(text.value(), nullptr, false);
+  const bool of_run =
+      file.is_object() && file.value("counters", Json{}).is_object() && list_in(file, "launches") != nullptr;
+  const Json* const grids = of_run             ? list_in(file, "launches")
+                            : file.is_object() ? list_in(file, "kernels")
+                                               : nullptr;
+  if (grids == nullptr)
+    return Diagnostic::about(path, "this is no file of `warpline run --stats` or `warpline exec --report`");
+  const double cycles = number_in(file, "cycles");
+  const double ns_per_cycle = cycles == 0 ? 0 : number_in(file, "time_ns") / cycles;
+  const double sm_mhz = of_run ? number_in(file.value("configuration", Json::object()), "clocks.sm")
+                               : number_in(file, "sm_mhz");
+  Kernels kernels;
+  for (const Json& grid : *grids) {
+    const char* const key = of_run ? "kernel" : "name";
+    if (!grid.is_object() || !grid.value(key, Json{}).is_string() ||
+        !grid.value("counters", Json{}).is_object())
+      return Diagnostic::about(path, "a kernel has no name or no counters");
+    if (grid.value("fast_forwarded", Json(false)) == Json(true)) continue;
+    kernels.add(grid.at(key), counters_in(grid.at("counters")),
+                of_run ? number_in(grid, "cycles") * ns_per_cycle : number_in(grid, "time_ns"));
+  }
+  if (of_run) kernels.whole(counters_in(file.at("counters")), number_in(file, "time_ns"));
+  return kernels.take(sm_mhz);
+}
+
+}  // namespace warpline

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "platform/report/run_statistics.h"
+#include "rtl_models/base/visibility.h"
+#include "rtl_models/document/document.h"
+
+namespace warpline {
+
+/// What metrics are computed from: what a run, or one kernel of it, has counted.
+struct MetricSource {
+  std::string name;                                               ///< of the kernel; empty: the whole run
+  std::function<std::uint64_t(const std::string& path)> counter;  ///< by its total path; 0: there is none
+  double time_ns = 0;
+  std::optional<double> sm_cycles;  ///< cycles of the SMs' clock; none: the clock is not known
+};
+
+struct MetricDefinition;
+
+/// A metric of Nsight Compute that has an equal here. It is a sum of counters, or a quotient of two such
+/// sums. Source of names: `ncu --query-metrics` of version 2025.3 for GH100.
+class WARPLINE_PUBLIC NsightMetric {
+ public:
+  /// Those that `names` ask for, in their order: names as ncu writes them ("lts__t_sectors_op_read.sum"), or
+  /// patterns of them with `*` and `?`. Errors: a name that is none of them, a pattern that fits none.
+  [[nodiscard]] static Result<std::vector<NsightMetric>> named(const std::vector<std::string>& names);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& unit() const { return unit_; }
+  /// Nothing where it has no value: a quotient of nothing, cycles of a clock that is not known.
+  [[nodiscard]] std::optional<double> value(const MetricSource& of) const;
+
+ private:
+  enum class Over : std::uint8_t { nothing, seconds, sm_cycles };
+  NsightMetric(const MetricDefinition& definition, Over over, const char* suffix);
+  static const std::vector<NsightMetric>& all();
+
+  const MetricDefinition* definition_;
+  Over over_;
+  std::string name_, unit_;
+};
+
+/// Tables for people: what `metrics` say of each of `sources`.
+[[nodiscard]] WARPLINE_PUBLIC std::string metrics_text(const std::vector<NsightMetric>& metrics,
+                                                       const std::vector<MetricSource>& sources);
+
+/// All metrics with their formulas, as a page of Markdown.
+[[nodiscard]] WARPLINE_PUBLIC std::string metrics_reference();
+
+/// What a run has counted: the whole run, unless it has a single kernel, and each kernel with all its grids
+/// that were measured. `sm_mhz`: the SMs' clock.
+[[nodiscard]] WARPLINE_PUBLIC std::vector<MetricSource> metric_sources(const RunStatistics& run,
+                                                                       double sm_mhz);
+
+/// The same of a file of `warpline run --stats` or `warpline exec --report`. Errors: it is no such file.
+[[nodiscard]] WARPLINE_PUBLIC Result<std::vector<MetricSource>> read_metric_sources(const std::string& path);
+
+}  // namespace warpline

@@ -1,0 +1,175 @@
+#include "platform/report/nsight_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "platform/config/load_gpu.h"
+#include "platform/machine/gpu_platform.h"
+
+namespace warpline {
+namespace nsight_metrics_test {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+MetricSource source_of(std::map<std::string, std::uint64_t> counters) {
+  MetricSource out;
+  out.counter = [counters = std::move(counters)](const std::string& path) {
+    const auto found = counters.find(path);
+    return found == counters.end() ? 0 : found->second;
+  };
+  out.time_ns = 500;
+  out.sm_cycles = 1000;
+  return out;
+}
+
+std::vector<NsightMetric> all() {
+  return NsightMetric::named({"*", "*per_*"}).value();
+}
+
+NsightMetric metric(const std::string& name) {
+  return NsightMetric::named({name}).value().at(0);
+}
+
+std::string why_not(const std::string& name) {
+  const auto found = NsightMetric::named({name});
+  return found.ok() ? "" : found.faults()[0].text();
+}
+
+TEST(NsightMetrics, AreSumsAndQuotientsOfCounters) {
+  const MetricSource s = source_of({{"l2.read_sectors", 40},
+                                    {"l2.sector_hits", 5},
+                                    {"l2.merged_sectors", 10},
+                                    {"l2.sector_misses", 35},
+                                    {"l2.sector_accesses", 40},
+                                    {"dram.bytes_read", 3200},
+                                    {"dram.bytes_written", 64},
+                                    {"sm.thread_instructions", 48},
+                                    {"sm.instructions", 2}});
+  EXPECT_EQ(metric("lts__t_sectors_op_read.sum").value(s), 40);
+  EXPECT_EQ(metric("lts__t_sectors_lookup_hit.sum").value(s), 15)
+      << "what joins a fetch is a hit, as Nsight has it";
+  EXPECT_EQ(metric("lts__t_sectors_lookup_miss.sum").value(s), 25);
+  EXPECT_EQ(metric("lts__t_sector_hit_rate.pct").value(s), 37.5);
+  EXPECT_EQ(metric("dram__sectors_read.sum").value(s), 100);
+  EXPECT_EQ(metric("dram__bytes.sum").value(s), 3264);
+  EXPECT_EQ(metric("smsp__thread_inst_executed_per_inst_executed.ratio").value(s), 24);
+  EXPECT_EQ(metric("dram__bytes_read.sum.per_second").value(s), 6.4e9);
+  EXPECT_EQ(metric("sm__inst_executed.sum.per_cycle_elapsed").value(s), 0.002);
+  EXPECT_EQ(metric("gpu__time_duration.sum").value(s), 500);
+  EXPECT_EQ(metric("sm__cycles_elapsed.max").value(s), 1000);
+}
+
+TEST(NsightMetrics, WhatHasNoValueIsNotZero) {
+  MetricSource s = source_of({});
+  s.sm_cycles.reset();
+  s.time_ns = 0;
+  EXPECT_EQ(metric("lts__t_sectors_op_read.sum").value(s), 0);
+  for (const char* name : {"lts__t_sector_hit_rate.pct", "dram__bytes_read.sum.per_second",
+                           "sm__cycles_elapsed.max", "sm__inst_executed.sum.per_cycle_elapsed"}) {
+    EXPECT_EQ(metric(name).value(s), std::nullopt) << name;
+    EXPECT_THAT(metrics_text({metric(name)}, {s}), HasSubstr("  -  ")) << name;
+  }
+}
+
+TEST(NsightMetrics, NamesArePatternsToo) {
+  std::vector<std::string> names;
+  const auto found = NsightMetric::named({"dram__bytes*", "gpu__time_duration.sum"});
+  ASSERT_TRUE(found.ok());
+  for (const NsightMetric& m : found.value()) names.push_back(m.name());
+  EXPECT_THAT(names, ElementsAre("dram__bytes.sum", "dram__bytes_read.sum", "dram__bytes_write.sum",
+                                 "gpu__time_duration.sum"));
+  EXPECT_THAT(why_not("lts__t_sectors_op_raed.sum"),
+              HasSubstr("did you mean \"lts__t_sectors_op_read.sum\"?"));
+  EXPECT_THAT(why_not("lts__t_sectors_op_read"), HasSubstr("no equal of a metric"));
+  EXPECT_THAT(why_not("lts__t_sectors_op_read.sum.per_cycle_elapsed"), HasSubstr("no equal"))
+      << "L2 has a clock of its own";
+  EXPECT_THAT(why_not("nothing*"), HasSubstr("no metric fits"));
+}
+
+/// A path with a slip would read as zero for ever.
+TEST(NsightMetrics, AreMadeOfCountersThatThereAre) {
+  for (const char* gpu : {"mini", "h100"}) {
+    GpuPlatform platform(load_gpu(gpu).value(), {});
+    platform.build();
+    CounterTable table;
+    static_cast<void>(table.read([&](CounterVisitor& visitor) { platform.visit(visitor); }));
+    std::set<std::string> known;
+    for (const CounterTable::Entry& e : table.entries()) known.insert(e.path);
+    std::set<std::string> unknown;
+    MetricSource s = source_of({});
+    s.counter = [&](const std::string& path) -> std::uint64_t {
+      if (known.count(path) == 0 && path.compare(0, 8, "texture.") != 0) unknown.insert(path);
+      return 1;
+    };
+    EXPECT_GT(all().size(), 60U);
+    for (const NsightMetric& m : all()) EXPECT_TRUE(m.value(s)) << m.name();
+    EXPECT_THAT(unknown, ElementsAre()) << gpu;
+  }
+}
+
+/// The same file in the layout of `run --stats` and in that of `exec --report`.
+class MetricFiles : public ::testing::Test {
+ protected:
+  std::string write(const std::string& text) {
+    const std::string path = ::testing::TempDir() + "metric_sources.json";
+    std::ofstream(path) << text;
+    return path;
+  }
+  void TearDown() override { std::remove((::testing::TempDir() + "metric_sources.json").c_str()); }
+};
+
+TEST_F(MetricFiles, OfARunHaveTheWholeAndEachKernel) {
+  const auto sources =
+      read_metric_sources(write(R"({"configuration": {"clocks.sm": 2000}, "cycles": 100, "time_ns": 50,
+    "counters": {"l2.read_sectors": {"value": 9}, "l2[0].read_sectors": {"value": 9}},
+    "launches": [{"kernel": "a", "cycles": 40, "counters": {"l2.read_sectors": {"value": 3}}},
+                 {"kernel": "b", "cycles": 20, "counters": {"l2.read_sectors": {"value": 1}}},
+                 {"kernel": "skipped", "fast_forwarded": true, "cycles": 5, "counters": {}},
+                 {"kernel": "a", "cycles": 20, "counters": {"l2.read_sectors": {"value": 4}}}]})"));
+  ASSERT_TRUE(sources.ok());
+  ASSERT_EQ(sources.value().size(), 3U);
+  const NsightMetric reads = metric("lts__t_sectors_op_read.sum"), cycles = metric("sm__cycles_elapsed.max");
+  const auto& [whole, a, b] = std::tie(sources.value()[0], sources.value()[1], sources.value()[2]);
+  EXPECT_EQ(whole.name, "");
+  EXPECT_EQ(reads.value(whole), 9);
+  EXPECT_EQ(cycles.value(whole), 100);
+  EXPECT_EQ(a.name, "a");
+  EXPECT_EQ(reads.value(a), 7);
+  EXPECT_EQ(cycles.value(a), 60);
+  EXPECT_EQ(b.name, "b");
+  EXPECT_EQ(reads.value(b), 1);
+}
+
+TEST_F(MetricFiles, OfAProgramHaveItsKernels) {
+  const auto sources = read_metric_sources(write(
+      R"({"sm_mhz": 1000, "kernels": [{"name": "k", "time_ns": 70, "counters": {"dram.bytes_read": 64}}]})"));
+  ASSERT_TRUE(sources.ok());
+  ASSERT_EQ(sources.value().size(), 1U);
+  EXPECT_EQ(metric("dram__sectors_read.sum").value(sources.value()[0]), 2);
+  EXPECT_EQ(metric("sm__cycles_elapsed.max").value(sources.value()[0]), 70);
+}
+
+TEST_F(MetricFiles, OthersAreRefused) {
+  for (const char* text :
+       {"", "[]", "{}", R"({"kernels": [1]})", R"({"kernels": [{"name": 1, "counters": {}}]})",
+        R"({"kernels": [{"name": "a", "counters": 3}]})", R"({"counters": 1, "launches": [{}]})",
+        R"({"counters": 1, "launches": [], "configuration": 3})"}) {
+    const auto sources = read_metric_sources(write(text));
+    if (sources.ok()) {
+      for (const MetricSource& s : sources.value())
+        for (const NsightMetric& m : all()) static_cast<void>(m.value(s));
+      EXPECT_NE(std::string(text).find("launches\": []"), std::string::npos) << text;
+    }
+  }
+  EXPECT_FALSE(read_metric_sources("/nowhere/at/all.json").ok());
+}
+
+}  // namespace nsight_metrics_test
+}  // namespace warpline
