@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "platform/report/run_statistics.h"
-#include "rtl_models/base/visibility.h"
 #include "rtl_models/document/document.h"
 
 namespace warpline {
@@ -24,7 +23,7 @@ struct MetricDefinition;
 
 /// A metric of Nsight Compute that has an equal here. It is a sum of counters, or a quotient of two such
 /// sums. Source of names: `ncu --query-metrics` of version 2025.3 for GH100.
-class WARPLINE_PUBLIC NsightMetric {
+class NsightMetric {
  public:
   /// Those that `names` ask for, in their order: names as ncu writes them ("lts__t_sectors_op_read.sum"), or
   /// patterns of them with `*` and `?`. Errors: a name that is none of them, a pattern that fits none.
@@ -46,18 +45,17 @@ class WARPLINE_PUBLIC NsightMetric {
 };
 
 /// Tables for people: what `metrics` say of each of `sources`.
-[[nodiscard]] WARPLINE_PUBLIC std::string metrics_text(const std::vector<NsightMetric>& metrics,
-                                                       const std::vector<MetricSource>& sources);
+[[nodiscard]] std::string metrics_text(const std::vector<NsightMetric>& metrics,
+                                       const std::vector<MetricSource>& sources);
 
 /// All metrics with their formulas, as a page of Markdown.
-[[nodiscard]] WARPLINE_PUBLIC std::string metrics_reference();
+[[nodiscard]] std::string metrics_reference();
 
 /// What a run has counted: the whole run, unless it has a single kernel, and each kernel with all its grids
 /// that were measured. `sm_mhz`: the SMs' clock.
-[[nodiscard]] WARPLINE_PUBLIC std::vector<MetricSource> metric_sources(const RunStatistics& run,
-                                                                       double sm_mhz);
+[[nodiscard]] std::vector<MetricSource> metric_sources(const RunStatistics& run, double sm_mhz);
 
 /// The same of a file of `warpline run --stats` or `warpline exec --report`. Errors: it is no such file.
-[[nodiscard]] WARPLINE_PUBLIC Result<std::vector<MetricSource>> read_metric_sources(const std::string& path);
+[[nodiscard]] Result<std::vector<MetricSource>> read_metric_sources(const std::string& path);
 
 }  // namespace warpline
