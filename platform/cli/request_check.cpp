@@ -24,9 +24,9 @@ int check_observation(RunRequest& request) {
   WatchOptions& o = request.observation;
   if (!o.wanted() && (request.window || !o.probes.empty()))
     return bad_input(std::string(request.window ? "--window" : "--probe") +
-                     " bounds --wave and --timeline, and neither is given");
+                     " bounds --wave, --timeline and --latency, and none is given");
   if (o.wanted() && !is_timed(request.transport))
-    return bad_input("--wave and --timeline show a timed run; --transport " + request.transport +
+    return bad_input("--wave, --timeline and --latency show a timed run; --transport " + request.transport +
                          " has no cycles that they could show",
                      "--transport fast or at");
   if (!request.window) return kDone;

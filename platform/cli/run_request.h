@@ -22,13 +22,13 @@ struct RunRequest {
   bool keep_warm = false;         ///< what it skips keeps the caches warm
   std::string schedule;           ///< of modules in PTX: ptx, assembler; or empty
   bool tags_only = false;
-  std::string trace_cache = "on";     ///< whether packed traces are kept and read: on, off
-  bool strict_target = false;         ///< modules for later GPUs are refused, not only remarked
-  std::string stats;                  ///< JSON file, or empty
-  std::vector<std::string> metrics;   ///< of Nsight Compute, names or patterns, that are shown at the end
-  std::string access_log;             ///< what arrived at devices: text, or JSON if it ends so; or empty
-  std::string profile;                ///< what warps did, per instruction: JSON; or empty
-  WatchOptions observation;           ///< --wave, --timeline, --probe; check_request() reads the window
+  std::string trace_cache = "on";    ///< whether packed traces are kept and read: on, off
+  bool strict_target = false;        ///< modules for later GPUs are refused, not only remarked
+  std::string stats;                 ///< JSON file, or empty
+  std::vector<std::string> metrics;  ///< of Nsight Compute, names or patterns, that are shown at the end
+  std::string access_log;            ///< what arrived at devices: text, or JSON if it ends so; or empty
+  std::string profile;               ///< what warps did, per instruction: JSON; or empty
+  WatchOptions observation;  ///< --wave, --timeline, --latency, --probe; check_request() reads the window
   std::optional<std::string> window;  ///< --window, as written
   bool check_consistency = false;
   std::string model = "ptx90";  ///< of check_consistency: ptx90 or ptx75

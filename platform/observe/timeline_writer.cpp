@@ -4,15 +4,11 @@
 
 #include <algorithm>
 
+#include "platform/observe/command_name.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
-
-std::string_view name_of(Command c) {
-  constexpr std::string_view kNames[] = {"read", "write", "atomic", "reduce", "maintain", "control"};
-  return kNames[static_cast<unsigned>(c)];
-}
 
 /// The port's own name: "from_crossbar" of "l2[3].from_crossbar".
 std::string name_of(const PortBase& port) {

@@ -10,8 +10,10 @@
 #include "platform/machine/selection.h"
 #include "platform/machine/system.h"
 #include "platform/observe/device_timeline.h"
+#include "platform/observe/latency_writer.h"
 #include "platform/observe/timeline_writer.h"
 #include "platform/observe/vcd_writer.h"
+#include "rtl_models/base/text.h"
 #include "rtl_models/document/output_file.h"
 #include "rtl_models/sim/engine.h"
 #include "rtl_models/sim/probe.h"
@@ -38,17 +40,20 @@ class PlatformWatcher final : public Watcher, private Observer {
   void finish(Cycle last) override;
   [[nodiscard]] Diagnostics open_files();
   void add_probes();
+  void add_hops();
   void add_rows();
 
   GpuPlatform& platform_;
   WatchOptions options_;
   Selection selection_;
   Recorder recorder_;
-  OutputFile wave_file_, timeline_file_;
+  OutputFile wave_file_, timeline_file_, latency_file_;
   std::unique_ptr<VcdWriter> vcd_;
   std::unique_ptr<TimelineWriter> timeline_;
+  std::unique_ptr<LatencyWriter> latency_;
   std::unordered_map<const PortBase*, bool>
-      told_;  ///< ports whose messages the timeline needs: of responses?
+      told_;  ///< ports whose messages the timeline or latencies need: of responses?
+  std::unordered_set<const Component*> shown_;  ///< blocks at either end of these
   std::deque<Probe> probes_;
   std::deque<DeviceTimeline> devices_;
 };
@@ -72,6 +77,8 @@ Diagnostics PlatformWatcher::open_files() {
   if (open(wave_file_, "--wave", options_.wave)) vcd_ = std::make_unique<VcdWriter>(wave_file_, mhz);
   if (open(timeline_file_, "--timeline", options_.timeline))
     timeline_ = std::make_unique<TimelineWriter>(timeline_file_, options_.window, mhz);
+  if (open(latency_file_, "--latency", options_.latency))
+    latency_ = std::make_unique<LatencyWriter>(latency_file_, ends_with(options_.latency, ".json"), mhz);
   return faults;
 }
 
@@ -80,36 +87,40 @@ Diagnostics PlatformWatcher::start() {
   NetlistBackend& backend = platform_.backend();
   if (Diagnostics faults = selection_.faults(backend.engine()); !faults.empty()) return faults;
   if (Diagnostics faults = open_files(); !faults.empty()) return faults;
+  if (timeline_ != nullptr || latency_ != nullptr) add_hops();
   if (timeline_ != nullptr) add_rows();
   add_probes();
   if (vcd_ != nullptr) backend.record_wires(selection_, recorder_);
   return {};
 }
 
-void PlatformWatcher::add_rows() {
-  PcieSystem* const pcie = platform_.pcie();
-  std::unordered_set<const Component*> shown;
+void PlatformWatcher::add_hops() {
   platform_.system().for_each_hop([&](const Hop& h) {
     TimelineWriter::Hop hop;
     hop.request = &h.request_in;
     hop.response = &h.response_in;
     hop.sender_shown = selection_.takes(h.response_in);
     hop.receiver_shown = selection_.takes(h.request_in);
-    if (hop.sender_shown) shown.insert(&h.response_in.owner());
-    if (hop.receiver_shown) shown.insert(&h.request_in.owner());
     if (!hop.sender_shown && !hop.receiver_shown) return;
-    timeline_->add_hop(hop);
+    if (timeline_ != nullptr) timeline_->add_hop(hop);
+    if (latency_ != nullptr) latency_->add_hop(h.request_in, h.response_in);
+    if (hop.sender_shown) shown_.insert(&h.response_in.owner());
+    if (hop.receiver_shown) shown_.insert(&h.request_in.owner());
     // Both ends tell of a request: where it arrives, and where its answer does.
     told_[&h.request_in] = false;
     told_[&h.response_in] = true;
   });
+}
+
+void PlatformWatcher::add_rows() {
+  PcieSystem* const pcie = platform_.pcie();
   if (pcie != nullptr) timeline_->show_host();
   std::vector<QueueDevice*> peers;
   for (unsigned i = 0; pcie != nullptr && i < pcie->peers(); ++i)
     if (selection_.takes(pcie->peer(i))) peers.push_back(&pcie->peer(i));
-  shown.insert(peers.begin(), peers.end());
+  shown_.insert(peers.begin(), peers.end());
   for (const Component* c : platform_.backend().engine().components())
-    if (shown.count(c) != 0) timeline_->show(*c);
+    if (shown_.count(c) != 0) timeline_->show(*c);
   for (QueueDevice* peer : peers) devices_.emplace_back(*peer, *timeline_, options_.window);
 }
 
@@ -151,6 +162,7 @@ std::vector<std::string> PlatformWatcher::finish() {
   };
   if (vcd_ != nullptr) close(wave_file_, "--wave");
   if (timeline_ != nullptr) close(timeline_file_, "--timeline");
+  if (latency_ != nullptr) close(latency_file_, "--latency");
   return failures;
 }
 
@@ -165,13 +177,15 @@ void PlatformWatcher::change(Cycle cycle, std::uint32_t signal, std::uint64_t va
 }
 
 void PlatformWatcher::message(const MessageEvent& event) {
-  timeline_->message(event);
+  if (timeline_ != nullptr) timeline_->message(event);
+  if (latency_ != nullptr) latency_->message(event);
 }
 
 void PlatformWatcher::finish(Cycle last) {
   if (vcd_ != nullptr) vcd_->finish(last);
   for (DeviceTimeline& device : devices_) device.finish(last);
   if (timeline_ != nullptr) timeline_->finish(last);
+  if (latency_ != nullptr) latency_->finish(last);
 }
 
 }  // namespace

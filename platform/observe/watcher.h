@@ -15,15 +15,16 @@ class GpuPlatform;
 
 /// What is to be written about a run while it goes on.
 struct WARPLINE_PUBLIC WatchOptions {
-  std::string wave;                 ///< VCD file, or empty
-  std::string timeline;             ///< file of Chrome trace events, or empty
+  std::string wave;      ///< VCD file, or empty
+  std::string timeline;  ///< file of Chrome trace events, or empty
+  std::string latency;   ///< where requests spent their time: text, or JSON if it ends so; or empty
   std::vector<std::string> probes;  ///< patterns of blocks and ports (Selection); none: everything
   Window window;                    ///< cycles since reset
-  [[nodiscard]] bool wanted() const { return !wave.empty() || !timeline.empty(); }
+  [[nodiscard]] bool wanted() const { return !wave.empty() || !timeline.empty() || !latency.empty(); }
 };
 
-/// Watches a platform's netlists and writes a wave, a timeline, or both. What is not selected is not touched
-/// and pays nothing; what is watched behaves as if it were not.
+/// Watches a platform's netlists and writes a wave, a timeline, latencies, or several of them. What is not
+/// selected is not touched and pays nothing; what is watched behaves as if it were not.
 ///
 ///     Watcher& observation = platform.attach(make_watcher(platform, options));
 ///     Diagnostics faults = observation.start();

@@ -90,6 +90,7 @@ void Probe::note_begun(Port& port, const QueuedMessage& message) {
     e.command = r.command;
     e.sectors = r.sectors;
     e.status = r.status;
+    e.answered_by = r.answered_by;
     e.sm = r.sm;
     e.warp = r.warp;
     recorder_.message(e);

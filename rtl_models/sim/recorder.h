@@ -30,6 +30,7 @@ struct MessageEvent {
   Command command = Command::read;
   SectorMask sectors = 0;
   Status status = Status::ok;
+  AnsweredBy answered_by = AnsweredBy::first_level;  ///< of a response
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
 };
