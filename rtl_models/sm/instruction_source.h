@@ -86,6 +86,9 @@ class InstructionSource {
   virtual void kill(unsigned slot) = 0;
   /// "vecadd.ptx:12" or "pc 0x40": where an instruction comes from, for people.
   [[nodiscard]] virtual std::string where(const Instruction& instruction) const = 0;
+  /// Whether, from now on, what a warp computes is computed when it is executed, and not before where nobody
+  /// can tell, so that equal states have equal digests.
+  virtual void keep_in_step(bool /*in_step*/) {}
   /// A digest of everything that decides what the warp does from here on, but for memory, what it has in
   /// flight and the time. With equal digests, it goes the same way. Nothing: the source cannot tell.
   [[nodiscard]] virtual std::optional<std::uint64_t> digest(unsigned /*slot*/) const { return std::nullopt; }

@@ -26,9 +26,14 @@ class LoopWatch final : public InstructionSource {
   };
   /// `warps`: what the warp slots have under way, which outlives it.
   LoopWatch(std::unique_ptr<InstructionSource> source, const std::vector<ResidentWarp>& warps)
-      : source_(std::move(source)), warps_(warps), tracks_(warps.size()) {}
+      : source_(std::move(source)), warps_(warps), tracks_(warps.size()) {
+    source_->keep_in_step(true);
+  }
   /// The program itself; no calls follow.
-  [[nodiscard]] std::unique_ptr<InstructionSource> take() { return std::move(source_); }
+  [[nodiscard]] std::unique_ptr<InstructionSource> take() {
+    source_->keep_in_step(false);
+    return std::move(source_);
+  }
   /// Begins to look for repetitions, now that nothing in flight writes.
   void arm();
   /// As many states as at first may be compared again. The watch goes on.

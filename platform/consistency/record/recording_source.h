@@ -66,6 +66,7 @@ class RecordingSource final : public InstructionSource {
   [[nodiscard]] LaneMask live_lanes(unsigned slot) const override { return source_->live_lanes(slot); }
   void kill(unsigned slot) override { source_->kill(slot); }
   [[nodiscard]] std::string where(const Instruction& i) const override { return source_->where(i); }
+  void keep_in_step(bool in_step) override { source_->keep_in_step(in_step); }
   [[nodiscard]] std::optional<std::uint64_t> digest(unsigned slot) const override {
     return source_->digest(slot);
   }

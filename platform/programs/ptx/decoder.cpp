@@ -238,6 +238,7 @@ Op& Decoder::emit(Op op, InstructionKind kind, unsigned latency, const MemOp* me
   if (statement_ != nullptr) resolve_guard(op);
   op.runs_ahead = kind == InstructionKind::alu && (op.flow == Flow::next || op.flow == Flow::branch ||
                                                    op.flow == Flow::exit || op.flow == Flow::converge);
+  op.is_private = op.runs_ahead && (op.flow == Flow::next || op.flow == Flow::branch);
   i.kind = kind;
   i.latency = static_cast<std::uint8_t>(latency);
   if (mem != nullptr) i.mem = *mem;

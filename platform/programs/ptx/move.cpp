@@ -127,7 +127,8 @@ void decode_mov(Decoder& d) {
     op.r[1] = clock->nanoseconds ? d.special(clock_frequency(), 4) : kNoRef;
     op.run = &run_clock;
     op.r[0] = d.destination(0, type);
-    d.emit(op, latency::kClock).runs_ahead = false;
+    Op& emitted = d.emit(op, latency::kClock);
+    emitted.runs_ahead = emitted.is_private = false;
     d.emitted().reads_time = true;
     d.emitted().reads_short_clock = clock->half == ClockRegister::Half::low && !clock->nanoseconds;
     return;

@@ -80,6 +80,7 @@ struct Op {
   bool wide_address = true;  ///< of a memory operation: a 64-bit address register
   bool has_policy = false;   ///< of a memory operation: `.L2::cache_hint`
   bool runs_ahead = false;   ///< computes or branches, and cannot fault but for the lanes that it waits for
+  bool is_private = false;   ///< runs ahead, can neither fault nor end lanes, and waits for none
   bool spins = false;        ///< such as loops that wait for another thread contain
   std::uint8_t count = 1;    ///< vector elements
   std::uint8_t mode = 0;

@@ -4,6 +4,7 @@
 
 #include "platform/programs/ptx_syntax/special_registers.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/random.h"
 
 namespace warpline::ptx {
 
@@ -14,6 +15,7 @@ void PtxSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMa
   Slot& s = slots_[slot];
   if (s.warp == nullptr) s.warp = std::make_unique<Warp>(program_);
   s.cta = cta.number_in(launch_.info.grid);
+  s.pending = s.first = s.end = 0;
   s.warp->begin(threads);
   WarpIdentity who;
   who.kernel = &launch_.info;
@@ -39,17 +41,44 @@ WarpState PtxSource::state(unsigned slot) const {
 }
 
 const Instruction& PtxSource::next(unsigned slot) {
-  return program_.instructions[slots_[slot].warp->pc()];
+  const Slot& s = slots_[slot];
+  return program_.instructions[s.is_ahead() ? s.done[s.first].pc : s.warp->pc()];
 }
 
 const Instruction* PtxSource::peek(unsigned slot) {
-  const Warp* const warp = slots_[slot].warp.get();
+  const Slot& s = slots_[slot];
+  if (s.is_ahead()) return &program_.instructions[s.done[s.first].pc];
+  const Warp* const warp = s.warp.get();
   return warp != nullptr && warp->runnable() ? &program_.instructions[warp->pc()] : nullptr;
 }
 
+/// Carries out what the warp computes next, as long as nobody can see that it is early: operations that touch
+/// nothing but its registers, can neither fault nor end lanes, and wait for no other lanes, and none while a
+/// memory operation has yet to write a register. So neither its state nor its lanes change but by what
+/// follows.
+void PtxSource::go_ahead(Slot& s) {
+  s.first = s.end = 0;
+  if (in_step_ || s.pending != 0) return;
+  Warp& warp = *s.warp;
+  Issue issue;
+  while (s.end < kAhead && warp.is_together()) {
+    const std::uint32_t pc = warp.pc();
+    if (!program_.ops[pc].is_private) return;
+    warp.execute(issue, launch_.pool.data());
+    s.done[s.end++] = {pc, issue.active};
+  }
+}
+
 void PtxSource::execute(unsigned slot, Issue& issue) {
-  Warp& warp = *slots_[slot].warp;
+  Slot& s = slots_[slot];
+  if (!s.is_ahead()) go_ahead(s);
+  if (s.is_ahead()) {
+    issue.active = s.done[s.first++].active;
+    return;
+  }
+  Warp& warp = *s.warp;
   const Op& op = program_.ops[warp.pc()];
+  s.pending += op.finish != nullptr;
   if (op.flow == Flow::barrier && op.count != 0) {
     // The votes are read before the lanes move on.
     const LaneMask votes = frame(slot, 0).condition(op);
@@ -71,8 +100,11 @@ void PtxSource::execute(unsigned slot, Issue& issue) {
 }
 
 unsigned PtxSource::run_ahead(unsigned slot, Issue& issue, unsigned most, std::uint64_t& threads) {
-  Warp& warp = *slots_[slot].warp;
+  Slot& s = slots_[slot];
+  Warp& warp = *s.warp;
   unsigned count = 0;
+  for (; s.is_ahead() && count < most; ++count)
+    threads += static_cast<std::uint64_t>(__builtin_popcount(s.done[s.first++].active));
   while (count < most && warp.state() == WarpState::runnable) {
     const std::uint32_t pc = warp.pc();
     if (!program_.ops[pc].runs_ahead) break;
@@ -97,6 +129,10 @@ Frame PtxSource::frame(unsigned slot, LaneMask active) const {
 void PtxSource::complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,
                          bool with_data) {
   const Op& op = program_.ops[instruction.pc >> kPcShift];
+  if (op.finish != nullptr) {
+    WARPLINE_EXPECT(slots_[slot].pending != 0, "what completes has been executed");
+    --slots_[slot].pending;
+  }
   if (!with_data || op.finish == nullptr || access.active == 0) return;
   Frame f = frame(slot, access.active);
   f.loaded = &access;
@@ -133,7 +169,18 @@ LaneMask PtxSource::live_lanes(unsigned slot) const {
 }
 
 void PtxSource::kill(unsigned slot) {
-  if (slots_[slot].warp != nullptr) slots_[slot].warp->kill();
+  Slot& s = slots_[slot];
+  s.first = s.end = 0;
+  if (s.warp != nullptr) s.warp->kill();
+}
+
+std::optional<std::uint64_t> PtxSource::digest(unsigned slot) const {
+  const Slot& s = slots_[slot];
+  std::uint64_t d = s.warp->digest();
+  // What is yet to be issued leads to the same registers whichever of it comes first.
+  for (unsigned n = s.first; n != s.end; ++n)
+    d = splitmix64(d ^ (std::uint64_t{s.done[n].pc} << 32U | s.done[n].active));
+  return d;
 }
 
 std::string PtxSource::where(const Instruction& instruction) const {

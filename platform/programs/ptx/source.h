@@ -41,11 +41,17 @@ class PtxSource final : public InstructionSource {
   [[nodiscard]] LaneMask live_lanes(unsigned slot) const override;
   void kill(unsigned slot) override;
   [[nodiscard]] std::string where(const Instruction& instruction) const override;
-  [[nodiscard]] std::optional<std::uint64_t> digest(unsigned slot) const override {
-    return slots_[slot].warp->digest();
-  }
+  [[nodiscard]] std::optional<std::uint64_t> digest(unsigned slot) const override;
+  void keep_in_step(bool in_step) override { in_step_ = in_step; }
 
  private:
+  /// An operation that has been carried out before the SM issues it.
+  struct Done {
+    std::uint32_t pc = 0;
+    LaneMask active = 0;
+  };
+  /// As many as are carried out at a time: registers then stay in the host's caches from one to the next.
+  static constexpr unsigned kAhead = 16;
   /// Votes of a bar.red in progress.
   struct Tally {
     std::uint32_t arrived = 0;
@@ -55,7 +61,14 @@ class PtxSource final : public InstructionSource {
   struct Slot {
     std::unique_ptr<Warp> warp;  ///< made when the slot is first used
     std::uint64_t cta = 0;
+    /// Memory operations that have yet to write registers.
+    unsigned pending = 0;
+    /// Of `done`, which have yet to be issued: all from the first on, up to the end.
+    unsigned first = 0, end = 0;
+    std::array<Done, kAhead> done{};
+    [[nodiscard]] bool is_ahead() const { return first != end; }
   };
+  void go_ahead(Slot& s);
   [[nodiscard]] Frame frame(unsigned slot, LaneMask active) const;
   void finish_reduction(unsigned slot, const Op& op, LaneMask lanes, Tally& tally);
 
@@ -63,6 +76,7 @@ class PtxSource final : public InstructionSource {
   const Program& program_;
   SmSite site_;
   std::vector<Slot> slots_;
+  bool in_step_ = false;  ///< nothing is carried out before it is issued
   std::map<std::uint64_t, std::array<Tally, 16>> tallies_;  ///< by CTA
 };
 

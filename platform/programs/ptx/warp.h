@@ -68,6 +68,8 @@ class Warp {
   void begin(LaneMask threads);
   [[nodiscard]] WarpState state() const;
   [[nodiscard]] bool runnable() const { return alive_ != 0 && current_ != kNobody; }
+  /// Whether it is runnable, and no lanes are apart from those that run.
+  [[nodiscard]] bool is_together() const { return runnable() && count_ == 1; }
   [[nodiscard]] LaneMask alive() const { return alive_; }
   [[nodiscard]] std::uint32_t pc() const { return groups_[current_].pc; }
   /// Calls that the lane deepest in them has not returned from.
