@@ -76,7 +76,7 @@ class PtxSource final : public InstructionSource {
   const Program& program_;
   SmSite site_;
   std::vector<Slot> slots_;
-  bool in_step_ = false;  ///< nothing is carried out before it is issued
+  bool in_step_ = false;                                    ///< nothing is carried out before it is issued
   std::map<std::uint64_t, std::array<Tally, 16>> tallies_;  ///< by CTA
 };
 

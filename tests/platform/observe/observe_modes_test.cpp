@@ -18,6 +18,7 @@ void expect_alike(const std::function<Watched(const Watch&)>& play, const std::s
     // The files are large: what differs is not printed.
     EXPECT_TRUE(lazy.wave == other.wave) << name;
     EXPECT_TRUE(lazy.timeline == other.timeline) << name;
+    EXPECT_TRUE(lazy.latency == other.latency) << name;
   }
   how.mode = TickMode::lazy;
   how.off = true;

@@ -26,7 +26,7 @@ struct Watch {
 
 /// What a run left.
 struct Watched {
-  std::string wave, timeline;
+  std::string wave, timeline, latency;
   RunOutcome outcome = RunOutcome::quiescent;
   Cycle cycles = 0;
   std::uint64_t ticks = 0;
@@ -54,6 +54,7 @@ Watched watch(const GpuConfig& config, bool tags_only, const Watch& how, Launche
   WatchOptions o;
   o.wave = name + ".vcd";
   o.timeline = name + ".json";
+  o.latency = name + ".latency.json";
   o.probes = how.probes;
   o.window = how.window;
   Watched out;
@@ -67,6 +68,7 @@ Watched watch(const GpuConfig& config, bool tags_only, const Watch& how, Launche
     for (const std::string& failure : observation->finish()) ADD_FAILURE() << failure;
     out.wave = take_file(o.wave);
     out.timeline = take_file(o.timeline);
+    out.latency = take_file(o.latency);
   }
   out.cycles = platform.now();
   out.ticks = backend->engine().ticks();

@@ -265,6 +265,7 @@ void Machine::step(InstructionSource& source, Cta& cta, unsigned slot) {
   const LaneMask live = source.live_lanes(slot);
   if (keeps_order) order.push_back(source.where(i));
   source.execute(slot, issue);
+  if (keeps_order) active.push_back(issue.active);
   ASSERT_EQ(issue.active & ~live, 0U) << source.where(i);
   if (issue.fault != nullptr) faults.emplace_back(issue.fault);
   ++instructions;
@@ -335,6 +336,7 @@ void Machine::run(const std::string& entry, Dim3 grid, Dim3 block, std::uint32_t
                   std::vector<std::uint8_t> parameters) {
   const auto kernel = module_->make_kernel(entry, grid, block, dynamic_shared, std::move(parameters));
   const auto source = kernel->make_source({0, kernel->info().warps_per_cta()});
+  source->keep_in_step(in_step);
   for (std::uint32_t z = 0; z < grid.z; ++z)
     for (std::uint32_t y = 0; y < grid.y; ++y)
       for (std::uint32_t x = 0; x < grid.x; ++x) run_cta(*kernel, *source, {x, y, z});

@@ -56,7 +56,9 @@ class Machine {
 
   Schedule schedule = Schedule::assembler;
   std::vector<std::string> order;  ///< if kept: where the instructions come from, in the order of their issue
+  std::vector<LaneMask> active;    ///< and the lanes that took part in each
   bool keeps_order = false;
+  bool in_step = false;            ///< nothing is computed before it is issued
   std::uint64_t instructions = 0;  ///< warp instructions executed
   std::uint64_t thread_instructions = 0;
   std::vector<std::string> faults;  ///< why warps ended themselves

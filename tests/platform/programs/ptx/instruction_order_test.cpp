@@ -562,10 +562,14 @@ TEST(InstructionOrder, RandomKernelsComputeTheSame) {
   std::size_t moved = 0;
   for (std::uint64_t seed = 1; seed <= kernel_count(); ++seed) {
     const RandomKernel kernel(splitmix64(seed));
-    std::array<std::vector<std::string>, 2> orders;
-    for (const Schedule schedule : {Schedule::ptx, Schedule::assembler}) {
+    std::array<std::vector<std::string>, 3> orders;
+    std::array<std::vector<LaneMask>, 3> active;
+    const std::array<std::pair<Schedule, bool>, 3> ways{
+        {{Schedule::ptx, false}, {Schedule::assembler, false}, {Schedule::assembler, true}}};
+    for (std::size_t way = 0; way < ways.size(); ++way) {
       Machine machine(seed);
-      machine.schedule = schedule;
+      machine.schedule = ways[way].first;
+      machine.in_step = ways[way].second;
       machine.keeps_order = true;
       machine.load(kernel.text());
       // A word before and behind for the second pointer.
@@ -584,8 +588,11 @@ TEST(InstructionOrder, RandomKernelsComputeTheSame) {
           ASSERT_EQ(results[i * kOut + kValues + kWords + w], lane.memory[2][w]) << "seed " << seed;
         }
       }
-      orders.at(schedule == Schedule::ptx ? 0 : 1) = machine.order;
+      orders.at(way) = machine.order;
+      active.at(way) = machine.active;
     }
+    ASSERT_EQ(orders[1], orders[2]) << "what is computed ahead is issued in its order, seed " << seed;
+    ASSERT_EQ(active[1], active[2]) << "seed " << seed;
     moved += orders[0] != orders[1] ? 1 : 0;
   }
   EXPECT_GT(moved, kernel_count() / 2) << "the orders hardly differ";
