@@ -48,14 +48,13 @@ void LatencyWriter::add_hop(const PortBase& request, const PortBase& response) {
 }
 
 void LatencyWriter::move(Journey& journey, Cycle now, Place to) {
-  if (const Cycle passed = now - journey.since; passed != 0) {
-    const auto at = std::find_if(journey.spent.begin(), journey.spent.end(),
-                                 [&](const auto& s) { return s.first == journey.at; });
-    if (at == journey.spent.end())
-      journey.spent.emplace_back(journey.at, passed);
-    else
-      at->second += passed;
-  }
+  // Places are kept in the order in which it comes there, even where no time passes.
+  const auto at = std::find_if(journey.spent.begin(), journey.spent.end(),
+                               [&](const auto& s) { return s.first == journey.at; });
+  if (at == journey.spent.end())
+    journey.spent.emplace_back(journey.at, now - journey.since);
+  else
+    at->second += now - journey.since;
   journey.since = now;
   journey.at = to;
 }
@@ -130,7 +129,8 @@ void LatencyWriter::done(const Hop& hop, const MessageEvent& e) {
 
 LatencyWriter::Places LatencyWriter::in_order(const Group& group) {
   Places out;
-  for (const auto& [at, spent] : group.spent) out.emplace_back(at, &spent);
+  for (const auto& [at, spent] : group.spent)
+    if (spent.cycles != 0) out.emplace_back(at, &spent);
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
     return average(a.second->before, a.second->requests) < average(b.second->before, b.second->requests);
   });
