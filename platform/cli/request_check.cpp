@@ -24,10 +24,10 @@ int check_observation(RunRequest& request) {
   WatchOptions& o = request.observation;
   if (!o.wanted() && (request.window || !o.probes.empty()))
     return bad_input(std::string(request.window ? "--window" : "--probe") +
-                     " bounds --wave, --timeline and --latency, and none is given");
+                     " bounds --wave, --timeline, --latency and --reuse, and none is given");
   if (o.wanted() && !is_timed(request.transport))
-    return bad_input("--wave, --timeline and --latency show a timed run; --transport " + request.transport +
-                         " has no cycles that they could show",
+    return bad_input("--wave, --timeline, --latency and --reuse show a timed run; --transport " +
+                         request.transport + " has no cycles that they could show",
                      "--transport fast or at");
   if (!request.window) return kDone;
   const std::vector<std::string_view> cycles = split(*request.window, ':');

@@ -623,15 +623,20 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
       "--latency", r.observation.latency,
       "writes where requests of SMs spent their time, block by block, to this file: a table, or "
       "JSON if it ends in .json");
+  command.add_option(
+      "--reuse", r.observation.reuse,
+      "writes how buffers were used (what was touched, how soon again, by how many SMs, what was "
+      "fetched in vain) to this file: tables, or JSON if it ends in .json");
   command
-      .add_option("--probe", r.observation.probes,
-                  "of --wave, --timeline and --latency: only blocks and ports whose name matches, such as "
-                  "\"l2[0]*\"; may be "
-                  "repeated")
+      .add_option(
+          "--probe", r.observation.probes,
+          "of --wave, --timeline, --latency and --reuse: only blocks and ports whose name matches, such as "
+          "\"l2[0]*\"; may be "
+          "repeated")
       ->allow_extra_args(false);
   command.add_option_function<std::string>(
       "--window", [&r](const std::string& text) { r.window = text; },
-      "of --wave, --timeline and --latency: only cycles FIRST:LAST");
+      "of --wave, --timeline, --latency and --reuse: only cycles FIRST:LAST");
   command.footer(
       "Signals: SIGINT stops soon, SIGUSR1 goes on; both show every request in flight and what it waits "
       "for.\n"

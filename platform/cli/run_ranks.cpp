@@ -33,6 +33,7 @@ std::string why_not_on_ranks(const RunRequest& request, unsigned ranks) {
                                                 {"--wave", !request.observation.wave.empty()},
                                                 {"--timeline", !request.observation.timeline.empty()},
                                                 {"--latency", !request.observation.latency.empty()},
+                                                {"--reuse", !request.observation.reuse.empty()},
                                                 {"--profile", !request.profile.empty()},
                                                 {"--check-consistency", request.check_consistency}};
   for (const auto& [option, given] : whole)

@@ -28,7 +28,8 @@ struct RunRequest {
   std::vector<std::string> metrics;  ///< of Nsight Compute, names or patterns, that are shown at the end
   std::string access_log;            ///< what arrived at devices: text, or JSON if it ends so; or empty
   std::string profile;               ///< what warps did, per instruction: JSON; or empty
-  WatchOptions observation;  ///< --wave, --timeline, --latency, --probe; check_request() reads the window
+  WatchOptions
+      observation;  ///< --wave, --timeline, --latency, --reuse, --probe; check_request() reads the window
   std::optional<std::string> window;  ///< --window, as written
   bool check_consistency = false;
   std::string model = "ptx90";  ///< of check_consistency: ptx90 or ptx75

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "platform/observe/block_kind.h"
 #include "platform/observe/command_name.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
@@ -13,14 +14,6 @@ namespace warpline {
 namespace {
 
 constexpr std::array<const char*, kAnsweredBy> kLevels{"", "l2", "dram", "link"};
-
-/// The kind of a block: "l2" of "l2[3]", "l1_lg" of "sm[0].l1_lg".
-std::string kind_of(const Component& block) {
-  const std::string& name = block.name();
-  const std::size_t dot = name.rfind('.');
-  const std::size_t first = dot == std::string::npos ? 0 : dot + 1;
-  return name.substr(first, name.find('[', first) - first);
-}
 
 double average(std::uint64_t sum, std::uint64_t count) {
   return count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count);

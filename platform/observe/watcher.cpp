@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "platform/machine/gpu_memories.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/machine/netlist_backend.h"
 #include "platform/machine/pcie_system.h"
@@ -11,6 +12,7 @@
 #include "platform/machine/system.h"
 #include "platform/observe/device_timeline.h"
 #include "platform/observe/latency_writer.h"
+#include "platform/observe/reuse_writer.h"
 #include "platform/observe/timeline_writer.h"
 #include "platform/observe/vcd_writer.h"
 #include "rtl_models/base/text.h"
@@ -47,13 +49,13 @@ class PlatformWatcher final : public Watcher, private Observer {
   WatchOptions options_;
   Selection selection_;
   Recorder recorder_;
-  OutputFile wave_file_, timeline_file_, latency_file_;
+  OutputFile wave_file_, timeline_file_, latency_file_, reuse_file_;
   std::unique_ptr<VcdWriter> vcd_;
   std::unique_ptr<TimelineWriter> timeline_;
   std::unique_ptr<LatencyWriter> latency_;
-  std::unordered_map<const PortBase*, bool>
-      told_;  ///< ports whose messages the timeline or latencies need: of responses?
-  std::unordered_set<const Component*> shown_;  ///< blocks at either end of these
+  std::unique_ptr<ReuseWriter> reuse_;
+  std::unordered_map<const PortBase*, bool> told_;  ///< ports whose messages are needed: of responses?
+  std::unordered_set<const Component*> shown_;      ///< blocks at either end of these
   std::deque<Probe> probes_;
   std::deque<DeviceTimeline> devices_;
 };
@@ -79,6 +81,9 @@ Diagnostics PlatformWatcher::open_files() {
     timeline_ = std::make_unique<TimelineWriter>(timeline_file_, options_.window, mhz);
   if (open(latency_file_, "--latency", options_.latency))
     latency_ = std::make_unique<LatencyWriter>(latency_file_, ends_with(options_.latency, ".json"), mhz);
+  if (open(reuse_file_, "--reuse", options_.reuse))
+    reuse_ = std::make_unique<ReuseWriter>(reuse_file_, ends_with(options_.reuse, ".json"),
+                                           [this] { return platform_.memory().buffers(); });
   return faults;
 }
 
@@ -87,7 +92,7 @@ Diagnostics PlatformWatcher::start() {
   NetlistBackend& backend = platform_.backend();
   if (Diagnostics faults = selection_.faults(backend.engine()); !faults.empty()) return faults;
   if (Diagnostics faults = open_files(); !faults.empty()) return faults;
-  if (timeline_ != nullptr || latency_ != nullptr) add_hops();
+  if (timeline_ != nullptr || latency_ != nullptr || reuse_ != nullptr) add_hops();
   if (timeline_ != nullptr) add_rows();
   add_probes();
   if (vcd_ != nullptr) backend.record_wires(selection_, recorder_);
@@ -104,6 +109,7 @@ void PlatformWatcher::add_hops() {
     if (!hop.sender_shown && !hop.receiver_shown) return;
     if (timeline_ != nullptr) timeline_->add_hop(hop);
     if (latency_ != nullptr) latency_->add_hop(h.request_in, h.response_in);
+    if (reuse_ != nullptr) reuse_->add_hop(h.request_in, h.response_in.owner());
     if (hop.sender_shown) shown_.insert(&h.response_in.owner());
     if (hop.receiver_shown) shown_.insert(&h.request_in.owner());
     // Both ends tell of a request: where it arrives, and where its answer does.
@@ -163,6 +169,7 @@ std::vector<std::string> PlatformWatcher::finish() {
   if (vcd_ != nullptr) close(wave_file_, "--wave");
   if (timeline_ != nullptr) close(timeline_file_, "--timeline");
   if (latency_ != nullptr) close(latency_file_, "--latency");
+  if (reuse_ != nullptr) close(reuse_file_, "--reuse");
   return failures;
 }
 
@@ -179,6 +186,7 @@ void PlatformWatcher::change(Cycle cycle, std::uint32_t signal, std::uint64_t va
 void PlatformWatcher::message(const MessageEvent& event) {
   if (timeline_ != nullptr) timeline_->message(event);
   if (latency_ != nullptr) latency_->message(event);
+  if (reuse_ != nullptr) reuse_->message(event);
 }
 
 void PlatformWatcher::finish(Cycle last) {
@@ -186,6 +194,7 @@ void PlatformWatcher::finish(Cycle last) {
   for (DeviceTimeline& device : devices_) device.finish(last);
   if (timeline_ != nullptr) timeline_->finish(last);
   if (latency_ != nullptr) latency_->finish(last);
+  if (reuse_ != nullptr) reuse_->finish(last);
 }
 
 }  // namespace

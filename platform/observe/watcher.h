@@ -18,13 +18,16 @@ struct WARPLINE_PUBLIC WatchOptions {
   std::string wave;      ///< VCD file, or empty
   std::string timeline;  ///< file of Chrome trace events, or empty
   std::string latency;   ///< where requests spent their time: text, or JSON if it ends so; or empty
+  std::string reuse;     ///< how buffers were used: text, or JSON if it ends so; or empty
   std::vector<std::string> probes;  ///< patterns of blocks and ports (Selection); none: everything
   Window window;                    ///< cycles since reset
-  [[nodiscard]] bool wanted() const { return !wave.empty() || !timeline.empty() || !latency.empty(); }
+  [[nodiscard]] bool wanted() const {
+    return !wave.empty() || !timeline.empty() || !latency.empty() || !reuse.empty();
+  }
 };
 
-/// Watches a platform's netlists and writes a wave, a timeline, latencies, or several of them. What is not
-/// selected is not touched and pays nothing; what is watched behaves as if it were not.
+/// Watches a platform's netlists and writes a wave, a timeline, latencies, how buffers were used, or several
+/// of these. What is not selected is not touched and pays nothing; what is watched behaves as if it were not.
 ///
 ///     Watcher& observation = platform.attach(make_watcher(platform, options));
 ///     Diagnostics faults = observation.start();

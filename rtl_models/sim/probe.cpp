@@ -91,6 +91,7 @@ void Probe::note_begun(Port& port, const QueuedMessage& message) {
     e.sectors = r.sectors;
     e.status = r.status;
     e.answered_by = r.answered_by;
+    e.region = r.region;
     e.sm = r.sm;
     e.warp = r.warp;
     recorder_.message(e);

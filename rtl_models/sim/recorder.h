@@ -31,6 +31,7 @@ struct MessageEvent {
   SectorMask sectors = 0;
   Status status = Status::ok;
   AnsweredBy answered_by = AnsweredBy::first_level;  ///< of a response
+  std::uint16_t region = 0;                          ///< the declared buffer that it falls in; 0: none
   std::uint16_t sm = 0;
   std::uint16_t warp = 0;
 };

@@ -19,6 +19,7 @@ void expect_alike(const std::function<Watched(const Watch&)>& play, const std::s
     EXPECT_TRUE(lazy.wave == other.wave) << name;
     EXPECT_TRUE(lazy.timeline == other.timeline) << name;
     EXPECT_TRUE(lazy.latency == other.latency) << name;
+    EXPECT_TRUE(lazy.reuse == other.reuse) << name;
   }
   how.mode = TickMode::lazy;
   how.off = true;

@@ -30,15 +30,6 @@ class Ways {
   std::map<std::uint64_t, std::vector<const TimelineSlice*>> of_;
 };
 
-std::uint64_t sum(const Watched& run, const std::string& begin, const std::string& end) {
-  std::uint64_t n = 0;
-  for (const auto& [path, value] : run.counters)
-    if (path.rfind(begin, 0) == 0 && path.size() > end.size() &&
-        path.compare(path.size() - end.size(), end.size(), end) == 0)
-      n += value;
-  return n;
-}
-
 bool is_sm(const std::string& block) {
   return block.rfind("sm[", 0) == 0 && block.find('.') == std::string::npos;
 }

@@ -26,12 +26,22 @@ struct Watch {
 
 /// What a run left.
 struct Watched {
-  std::string wave, timeline, latency;
+  std::string wave, timeline, latency, reuse;
   RunOutcome outcome = RunOutcome::quiescent;
   Cycle cycles = 0;
   std::uint64_t ticks = 0;
   std::map<std::string, std::uint64_t> counters;
 };
+
+/// Of the counters whose paths begin and end so.
+inline std::uint64_t sum(const Watched& run, const std::string& begin, const std::string& end) {
+  std::uint64_t n = 0;
+  for (const auto& [path, value] : run.counters)
+    if (path.rfind(begin, 0) == 0 && path.size() > end.size() &&
+        path.compare(path.size() - end.size(), end.size(), end) == 0)
+      n += value;
+  return n;
+}
 
 inline std::string take_file(const std::string& path) {
   std::ostringstream text;
@@ -55,6 +65,7 @@ Watched watch(const GpuConfig& config, bool tags_only, const Watch& how, Launche
   o.wave = name + ".vcd";
   o.timeline = name + ".json";
   o.latency = name + ".latency.json";
+  o.reuse = name + ".reuse.json";
   o.probes = how.probes;
   o.window = how.window;
   Watched out;
@@ -69,6 +80,7 @@ Watched watch(const GpuConfig& config, bool tags_only, const Watch& how, Launche
     out.wave = take_file(o.wave);
     out.timeline = take_file(o.timeline);
     out.latency = take_file(o.latency);
+    out.reuse = take_file(o.reuse);
   }
   out.cycles = platform.now();
   out.ticks = backend->engine().ticks();
