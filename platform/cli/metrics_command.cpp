@@ -4,6 +4,7 @@
 #include "platform/cli/console.h"
 #include "platform/cli/exit_status.h"
 #include "platform/cli/shared_options.h"
+#include "platform/report/energy.h"
 #include "platform/report/nsight_metrics.h"
 #include "rtl_models/base/glob.h"
 
@@ -13,14 +14,20 @@ namespace {
 struct MetricsOptions {
   std::string path, kernel;
   std::vector<std::string> metrics{"*"};
-  bool list = false;
+  bool list = false, energy = false;
 };
 
 int run_metrics(const MetricsOptions& o) {
   if (o.list && !o.path.empty())
     return bad_input({Diagnostic::about("--list", "it lists metrics, and reads no file")});
   if (o.list) {
-    print_result(metrics_reference());
+    print_result(
+        metrics_reference() +
+        "\n## Energy\n\nBy what `--energy` estimates: the work that was counted, times what one of it took "
+        "on "
+        "an H200 (HBM3e, driver 580.159, November 2026), told from its energy counter over\nfour seconds of "
+        "loops on all SMs. It tells kernels and designs apart; it is no product's power.\n\n" +
+        energy_figures());
     return kDone;
   }
   if (o.path.empty())
@@ -41,7 +48,7 @@ int run_metrics(const MetricsOptions& o) {
       return bad_input({Diagnostic::about("--kernel", "no kernel is called \"" + o.kernel + "\"",
                                           did_you_mean(o.kernel, names))});
   }
-  print_result(metrics_text(metrics.value(), shown));
+  print_result(o.energy ? energy_text(shown) : metrics_text(metrics.value(), shown));
   return kDone;
 }
 
@@ -56,6 +63,7 @@ void add_metrics(CLI::App& app, int& status) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_option("--kernel", o.kernel, "only kernels whose name matches this pattern");
+  command.add_flag("--energy", o.energy, "show an estimate of the energy instead, by figures of an H200");
   command.add_flag("--list", o.list,
                    "print all metrics, what they are here, and where they differ, as Markdown");
   command.footer("Example: warpline metrics stats.json --metrics 'lts__*,dram__bytes_read.sum.per_second'");

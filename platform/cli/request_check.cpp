@@ -96,8 +96,9 @@ int check_request(RunRequest& request) {
   if (!request.profile.empty() && request.transport == "functional")
     return bad_input("--profile tells what warps wait for; --transport functional has no time",
                      "--transport fast, at or lt");
-  if (!request.metrics.empty() && request.transport == "functional")
-    return bad_input("--metrics tells what caches did; --transport functional goes past them",
+  if ((!request.metrics.empty() || request.energy) && request.transport == "functional")
+    return bad_input(std::string(request.energy ? "--energy" : "--metrics") +
+                         " is told from what caches did; --transport functional goes past them",
                      "--transport fast, at or lt");
   if (const auto metrics = NsightMetric::named(request.metrics); !metrics.ok())
     return bad_input(metrics.faults());

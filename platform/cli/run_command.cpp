@@ -27,6 +27,7 @@
 #include "platform/mpi/mpi_job.h"
 #include "platform/profile/profile_file.h"
 #include "platform/profile/profiler.h"
+#include "platform/report/energy.h"
 #include "platform/report/nsight_metrics.h"
 #include "platform/systemc/systemc_backend.h"
 #include "rtl_models/base/sha256.h"
@@ -335,6 +336,9 @@ class Run {
       print_result((request_.quiet ? "" : "\n") +
                    metrics_text(NsightMetric::named(request_.metrics).value(),
                                 metric_sources(statistics_, inputs_->config.clocks.sm)));
+    if (request_.energy)
+      print_result((request_.quiet ? "" : "\n") +
+                   energy_text(metric_sources(statistics_, inputs_->config.clocks.sm)));
     consistency_.print(statistics_.launches, request_.quiet);
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     if (const PcieSystem* const bus = platform.pcie(); bus != nullptr) note_refusals(*bus);
@@ -571,6 +575,7 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
                   "(`warpline metrics --list`)")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command.add_flag("--energy", r.energy, "shows an estimate of the energy at the end, by figures of an H200");
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "
                      "ends in .json");

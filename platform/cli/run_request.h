@@ -26,6 +26,7 @@ struct RunRequest {
   bool strict_target = false;        ///< modules for later GPUs are refused, not only remarked
   std::string stats;                 ///< JSON file, or empty
   std::vector<std::string> metrics;  ///< of Nsight Compute, names or patterns, that are shown at the end
+  bool energy = false;               ///< an estimate of it is shown at the end
   std::string access_log;            ///< what arrived at devices: text, or JSON if it ends so; or empty
   std::string profile;               ///< what warps did, per instruction: JSON; or empty
   WatchOptions

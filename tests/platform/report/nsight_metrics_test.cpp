@@ -11,6 +11,7 @@
 
 #include "platform/config/load_gpu.h"
 #include "platform/machine/gpu_platform.h"
+#include "platform/report/energy.h"
 
 namespace warpline {
 namespace nsight_metrics_test {
@@ -93,6 +94,25 @@ TEST(NsightMetrics, NamesArePatternsToo) {
   EXPECT_THAT(why_not("nothing*"), HasSubstr("no metric fits"));
 }
 
+TEST(Energy, IsWorkTimesFiguresAndTime) {
+  MetricSource s = source_of({{"dram.bytes_read", 1'000'000}, {"sm.thread_instructions", 1'000'000}});
+  s.time_ns = 1000;
+  double sum = 0;
+  std::map<std::string, double> of;
+  for (const EnergyShare& share : energy_of(s)) sum += of[share.what] = share.joules;
+  EXPECT_DOUBLE_EQ(of.at("DRAM, read"), 36.3e-6);
+  EXPECT_DOUBLE_EQ(of.at("instructions"), 5.4e-6);
+  EXPECT_DOUBLE_EQ(of.at("static"), 126e-6);
+  EXPECT_DOUBLE_EQ(sum, 36.3e-6 + 5.4e-6 + 126e-6);
+  const std::string text = energy_text({s});
+  EXPECT_THAT(text, HasSubstr("the whole run: 167.7 uJ, 168 W"));
+  EXPECT_THAT(text, HasSubstr("     126.0 uJ   75.1%  static\n"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("tensor"))) << "what was not done is not shown";
+  s = source_of({});
+  s.time_ns = 0;
+  EXPECT_THAT(energy_text({s}), HasSubstr("the whole run: 0.0 pJ\n"));
+}
+
 /// A path with a slip would read as zero for ever.
 TEST(NsightMetrics, AreMadeOfCountersThatThereAre) {
   for (const char* gpu : {"mini", "h100"}) {
@@ -110,6 +130,7 @@ TEST(NsightMetrics, AreMadeOfCountersThatThereAre) {
     };
     EXPECT_GT(all().size(), 60U);
     for (const NsightMetric& m : all()) EXPECT_TRUE(m.value(s)) << m.name();
+    static_cast<void>(energy_of(s));
     EXPECT_THAT(unknown, ElementsAre()) << gpu;
   }
 }
