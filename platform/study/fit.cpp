@@ -1,15 +1,13 @@
 #include "platform/study/fit.h"
 
 #include <fmt/format.h>
-#include <nlopt.h>
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
-#include <memory>
 #include <set>
 
+#include "platform/search/step_minimiser.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline::study {
@@ -179,22 +177,22 @@ class Fitter {
   }
 
   void search() {
+    using Method = search::StepMinimiser::Method;
     searching_ = true;
     try {
       const FitSearch& s = plan_.search;
       if (s.global != FitSearch::Global::none) {
         budget_ = s.global_evaluations;
         try {
-          optimise(s.global == FitSearch::Global::crs ? NLOPT_GN_CRS2_LM : NLOPT_GN_DIRECT_L, true);
+          optimise(s.global == FitSearch::Global::crs ? Method::crs : Method::direct);
         } catch (const Spent&) {
           // The local stage goes on from the best.
         }
         budget_ = s.evaluations;
       }
-      optimise(s.local == FitSearch::Local::bobyqa   ? NLOPT_LN_BOBYQA
-               : s.local == FitSearch::Local::cobyla ? NLOPT_LN_COBYLA
-                                                     : NLOPT_LN_SBPLX,
-               false);
+      optimise(s.local == FitSearch::Local::bobyqa   ? Method::bobyqa
+               : s.local == FitSearch::Local::cobyla ? Method::cobyla
+                                                     : Method::subplex);
       refine();
     } catch (const Spent&) {
       out_.spent = true;
@@ -202,66 +200,26 @@ class Fitter {
     searching_ = false;
   }
 
-  // NLopt sees each key as 0 to 1 over its bounds. What it asks for is rounded to a step; C has no
-  // exceptions, so that they wait for its return.
-
-  struct Call {
-    Fitter* fitter;
-    nlopt_opt opt;
-    std::exception_ptr thrown;
-  };
-
-  static double objective(unsigned n, const double* x, double*, void* data) {
-    Call& call = *static_cast<Call*>(data);
-    if (call.thrown != nullptr) return 0;
-    try {
-      return call.fitter->cost_at(call.fitter->rounded(x, n));
-    } catch (...) {
-      call.thrown = std::current_exception();
-      nlopt_force_stop(call.opt);
-      return 0;
-    }
-  }
-
   [[nodiscard]] double span(std::size_t key) const {
     return static_cast<double>(plan_.keys[key].steps_down() + plan_.keys[key].steps_up());
   }
-  [[nodiscard]] Steps rounded(const double* x, std::size_t n) const {
-    Steps out(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      const double clamped = std::isfinite(x[k]) ? std::clamp(x[k], 0.0, 1.0) : 0;
-      out[k] = std::llround(clamped * span(k)) - plan_.keys[k].steps_down();
-    }
-    return out;
-  }
 
-  void optimise(nlopt_algorithm algorithm, bool global) {
-    const std::size_t n = plan_.keys.size();
-    const std::unique_ptr<std::remove_pointer_t<nlopt_opt>, void (*)(nlopt_opt)> opt(
-        nlopt_create(algorithm, static_cast<unsigned>(n)), nlopt_destroy);
-    Call call{this, opt.get(), nullptr};
-    Reals x(n), half(n), first(n);
-    for (std::size_t k = 0; k < n; ++k) {
-      x[k] = static_cast<double>(best_[k] + plan_.keys[k].steps_down()) / span(k);
-      half[k] = 0.5 / span(k);
-      first[k] = std::min(std::max(1.0, std::round(span(k) / 8)) / span(k), 0.49);
+  void optimise(search::StepMinimiser::Method method) {
+    search::StepMinimiser search;
+    search.method = method;
+    for (std::size_t k = 0; k < plan_.keys.size(); ++k) {
+      search.last.push_back(plan_.keys[k].steps_down() + plan_.keys[k].steps_up());
+      search.begin.push_back(best_[k] + plan_.keys[k].steps_down());
     }
-    nlopt_set_min_objective(opt.get(), objective, &call);
-    nlopt_set_lower_bounds1(opt.get(), 0);
-    nlopt_set_upper_bounds1(opt.get(), 1);
+    search.seed = plan_.search.seed;
+    search.tolerance = plan_.search.tolerance;
     // Points that are known cost nothing, but there is an end of asking for them.
-    nlopt_set_maxeval(opt.get(), static_cast<int>(std::min<std::size_t>(20 * budget_ + 1000, 2'000'000'000)));
-    if (global) {
-      nlopt_srand(plan_.search.seed);
-    } else {
-      nlopt_set_xtol_abs(opt.get(), half.data());
-      nlopt_set_initial_step(opt.get(), first.data());
-      if (plan_.search.tolerance > 0) nlopt_set_ftol_rel(opt.get(), plan_.search.tolerance);
-    }
-    double least = 0;
-    // Whatever it returns: the best is known here, and what it gives up on is refined.
-    nlopt_optimize(opt.get(), x.data(), &least);
-    if (call.thrown != nullptr) std::rethrow_exception(call.thrown);
+    search.most_calls = 20 * budget_ + 1000;
+    // What it gives up on is refined.
+    search.run([this](Steps steps) {
+      for (std::size_t k = 0; k < steps.size(); ++k) steps[k] -= plan_.keys[k].steps_down();
+      return cost_at(steps);
+    });
   }
 
   /// Tells, of each key, how a step up moves the rows at `here`, in tolerances by the square roots of
