@@ -89,6 +89,9 @@ ChildRun::ChildRun(const Command& command, const std::vector<std::string>& words
   if (child_ == 0) work(command, words, statistics_, said_, parent);
   // By its number: the header of glibc 2.36 cannot be used from C++.
   if (child_ > 0) process_file_ = static_cast<int>(syscall(SYS_pidfd_open, child_, 0));
+  // It has ended, and somebody else has heard how: a file that is readable says so, too.
+  if (child_ > 0 && process_file_ < 0 && errno == ESRCH)
+    process_file_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (process_file_ < 0) {
     const int why = errno;
     if (child_ > 0) {
