@@ -37,6 +37,8 @@ void add_exec(CLI::App& app, int& status);
 void add_sweep(CLI::App& app, int& status);
 void add_export(CLI::App& app, int& status);
 void add_diff(CLI::App& app, int& status);
+/// `warpline optimise`: the best points of a study. kCheckFailed where none meets the constraints.
+void add_optimise(CLI::App& app, int& status);
 /// `warpline report`: a page about the results of a study.
 void add_report(CLI::App& app, int& status);
 /// `warpline profile`: what `run --profile` found, for people.

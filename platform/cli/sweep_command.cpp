@@ -2,16 +2,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 
-#include "platform/cli/command_line.h"
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
 #include "platform/cli/progress_bar.h"
+#include "platform/cli/study_runs.h"
 #include "platform/sweep/difference.h"
 #include "platform/sweep/sweep.h"
 #include "rtl_models/base/glob.h"
@@ -24,7 +22,6 @@ namespace {
 
 using namespace sweep;
 
-constexpr unsigned kMostJobs = 1024;
 constexpr std::size_t kShownPoints = 10;
 constexpr std::size_t kShownImpossible = 5;
 
@@ -32,36 +29,6 @@ struct SweepOptions {
   std::string study, results;
   unsigned jobs = 0;  ///< 0: as many as there are processors
   bool plan = false, retry = false, quiet = false;
-};
-
-volatile std::sig_atomic_t stop_wanted = 0;
-
-/// Takes the signals that end a process, for as long as it lives: a sweep then ends its runs first.
-class StopSignals {
- public:
-  StopSignals() {
-    stop_wanted = 0;
-    struct sigaction action = {};
-    action.sa_handler = [](int) { stop_wanted = 1; };
-    for (std::size_t n = 0; n < std::size(kSignals); ++n) {
-      sigaction(kSignals[n], &action, &before_[n]);
-      // nohup: what is ignored stays so.
-      if (before_[n].sa_handler == SIG_IGN) sigaction(kSignals[n], &before_[n], nullptr);
-    }
-    // Who has this ignored by its parent would not hear how its children end.
-    children_ = std::signal(SIGCHLD, SIG_DFL);
-  }
-  ~StopSignals() {
-    for (std::size_t n = 0; n < std::size(kSignals); ++n) sigaction(kSignals[n], &before_[n], nullptr);
-    std::signal(SIGCHLD, children_);
-  }
-  StopSignals(const StopSignals&) = delete;
-  StopSignals& operator=(const StopSignals&) = delete;
-
- private:
-  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction before_[std::size(kSignals)] = {};
-  void (*children_)(int) = SIG_DFL;
 };
 
 /// A file of results that is nobody's, and goes with this.
@@ -84,12 +51,6 @@ class ScratchFile {
  private:
   std::string path_;
 };
-
-int run_words(const std::vector<std::string>& words) {
-  std::vector<const char*> argv;
-  for (const std::string& word : words) argv.push_back(word.c_str());
-  return run_command_line(static_cast<int>(argv.size()), argv.data());
-}
 
 std::string settings_text(const Point& p) {
   std::string out = p.gpu;
@@ -175,20 +136,8 @@ void print_best(const ResultStore& store) {
   if (all == 0) return;
   rows.resize(std::min(all, kShownPoints));
   rows.insert(rows.begin(), head);
-  std::vector<std::size_t> widths(head.size(), 0);
-  for (auto& row : rows) {
-    row.erase(row.begin() + static_cast<std::ptrdiff_t>(outcome + 1));  // the reason
-    for (std::size_t n = 0; n < row.size(); ++n) widths[n] = std::max(widths[n], row[n].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t n = 0; n < row.size(); ++n)
-      line += n == 1 || n == 2 || n == outcome ? fmt::format("{:<{}}  ", row[n], widths[n])
-                                               : fmt::format("{:>{}}  ", row[n], widths[n]);
-    out += std::string(line.substr(0, line.find_last_not_of(' ') + 1)) + "\n";
-  }
-  print_result(out);
+  for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(outcome + 1));  // the reason
+  print_result(table_text(rows, {1, 2, outcome}));
   if (all > kShownPoints)
     print_result(fmt::format("and {} more; `warpline export --csv` has them all\n", all - kShownPoints));
 }
@@ -219,11 +168,10 @@ int work(const SweepOptions& o, const Study& study, const Plan& plan, const std:
   if (const std::vector<std::string> changed = store.changed_files(); !changed.empty())
     return bad_input(results + ": " + changed.front(), "begin another file of results with --results");
   if (!o.quiet || o.plan) print_plan(study, plan, store.done().size());
-  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
   Sweep::Options options;
-  options.jobs = o.jobs != 0 ? o.jobs : processors;
+  options.jobs = jobs_of(o.jobs);
   options.command = run_words;
-  options.stop_wanted = [] { return stop_wanted != 0; };
+  options.stop_wanted = is_stop_wanted;
   options.first_ones = true;
   const StopSignals signals;
   Sweep::Outcome outcome = Sweep(study, plan, store, options).run();
@@ -326,8 +274,7 @@ void add_sweep(CLI::App& app, int& status) {
       ->required();
   command.add_option("--results", o.results,
                      "SQLite file; where it has rows already, the study goes on behind them");
-  command.add_option("--jobs", o.jobs, "runs at a time; as many as there are processors, unless said")
-      ->check(CLI::Range(1U, kMostJobs));
+  add_jobs(command, o.jobs);
   command.add_flag("--plan", o.plan,
                    "only tells how many points there are, which are impossible, and what it would take");
   command.add_flag("--retry", o.retry,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -10,7 +11,7 @@
 
 namespace warpline::sweep {
 
-struct Condition::Node {
+struct Expression::Node {
   enum class Type : std::uint8_t { number, text, any, truth };  ///< any: a key, which may be either
   std::string what;                                             ///< operator, key, or text
   double number = 0;
@@ -21,11 +22,12 @@ struct Condition::Node {
 
 namespace {
 
-using Node = Condition::Node;
-using Type = Condition::Node::Type;
-using Lookup = std::function<Operand(const std::string&)>;
+using Node = Expression::Node;
+using Type = Expression::Node::Type;
 
-constexpr unsigned kDeepest = 100;  ///< parentheses in each other
+constexpr unsigned kDeepest = 100;                ///< parentheses in each other
+constexpr std::size_t kLongestExpression = 1000;  ///< characters
+constexpr double kJustShort = 1e-9;               ///< of what is as near as can be
 
 /// Operators from those that bind loosest to those that bind closest.
 const std::array<std::vector<std::string>, 5> kLevels = {
@@ -38,25 +40,37 @@ bool is_letter(char c) {
 
 class Parser {
  public:
-  Parser(const Document& document, Place place, std::string_view text, const std::vector<std::string>& names,
-         Diagnostics& faults)
-      : document_(document), place_(place), text_(text), names_(names), faults_(faults) {
+  Parser(const ExpressionText& source, Diagnostics& faults)
+      : source_(source), text_(source.text), names_(source.names), faults_(faults) {
     step();
   }
 
-  Node read() {
+  /// Pre: `type` is truth or number.
+  Node read(Type type) {
+    if (text_.size() > kLongestExpression) {
+      failed_ = true;
+      faults_.push_back(
+          source_.fault(0, 1, "is longer than " + std::to_string(kLongestExpression) + " characters", {}));
+      return {};
+    }
     Node whole = level(0);
     if (!token_.empty()) fail("nothing is expected here any more");
-    if (whole.type != Type::truth) fail("a comparison is expected: == != < <= > or >=");
+    if (type == Type::truth && whole.type != Type::truth)
+      fail("a comparison is expected: == != < <= > or >=");
+    if (type == Type::number && (whole.type == Type::truth || whole.type == Type::text))
+      if (!failed_) fail_at(0, text_.size(), "a number is expected, and this is none");
     return whole;
   }
 
  private:
   void fail(const std::string& message, const std::string& hint = {}) {
     if (failed_) return;
+    fail_at(token_at_, token_.size(), message, hint);
+  }
+  void fail_at(std::size_t offset, std::size_t length, const std::string& message,
+               const std::string& hint = {}) {
     failed_ = true;
-    const Place at = document_.inside(place_, text_, token_at_, std::max<std::size_t>(token_.size(), 1));
-    faults_.push_back(document_.fault(at, "condition: " + message, hint));
+    faults_.push_back(source_.fault(offset, std::max<std::size_t>(length, 1), message, hint));
   }
   /// The next token: a number, a key or a word, a text with its quotes, or an operator; empty at the end.
   void step() {
@@ -128,16 +142,15 @@ class Parser {
       n.type = Type::any;
       n.is_key = true;
       if (std::find(names_.begin(), names_.end(), n.what) == names_.end())
-        fail("there is no key \"" + n.what + "\"", did_you_mean(n.what, names_));
+        fail("there is no " + source_.noun + " \"" + n.what + "\"", did_you_mean(n.what, names_));
     } else {
-      fail("a number, a key or a text in single quotes is expected here");
+      fail("a number, a " + source_.noun + " or a text in single quotes is expected here");
     }
     if (!failed_) step();
     return n;
   }
 
-  const Document& document_;
-  Place place_;
+  const ExpressionText& source_;
   std::string_view text_;
   const std::vector<std::string>& names_;
   Diagnostics& faults_;
@@ -180,6 +193,25 @@ Operand value_of(const Node& n, const Lookup& value) {
   return a / b;
 }
 
+/// How far from holding a condition is.
+double shortfall_of(const Node& n, const Lookup& value) {
+  if (n.what == "and") return shortfall_of(n.of[0], value) + shortfall_of(n.of[1], value);
+  if (n.what == "or") return std::min(shortfall_of(n.of[0], value), shortfall_of(n.of[1], value));
+  if (number_of(n, value) != 0) return 0;
+  const Operand left = value_of(n.of[0], value), right = value_of(n.of[1], value);
+  const double* const a = std::get_if<double>(&left);
+  const double* const b = std::get_if<double>(&right);
+  if (a == nullptr || b == nullptr) return 1;
+  const double size = std::max(std::abs(*a), std::abs(*b));
+  // What would have to be less and is equal is short, too.
+  return size == 0 ? kJustShort : std::abs(*a - *b) / size + kJustShort;
+}
+
+void take_names(const Node& n, std::vector<std::string>& names) {
+  if (n.is_key && std::find(names.begin(), names.end(), n.what) == names.end()) names.push_back(n.what);
+  for (const Node& of : n.of) take_names(of, names);
+}
+
 }  // namespace
 
 std::optional<double> real_number(std::string_view text) {
@@ -189,12 +221,54 @@ std::optional<double> real_number(std::string_view text) {
   return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
-Condition::Condition(const Document& document, Place place, std::string_view text,
-                     const std::vector<std::string>& names, Diagnostics& faults)
-    : text_(text), root_(std::make_shared<const Node>(Parser(document, place, text, names, faults).read())) {}
+ExpressionText ExpressionText::in(const Document& document, Place place, std::string_view text,
+                                  const std::vector<std::string>& names) {
+  return {text, names, "key",
+          [&document, place, text](std::size_t offset, std::size_t length, std::string message,
+                                   std::string hint) {
+            return document.fault(document.inside(place, text, offset, length), "condition: " + message,
+                                  std::move(hint));
+          }};
+}
 
-bool Condition::holds(const std::function<Operand(const std::string&)>& value) const {
+ExpressionText ExpressionText::behind(const std::string& option, std::string_view text,
+                                      const std::vector<std::string>& names) {
+  return {text, names, "metric",
+          [option, text](std::size_t offset, std::size_t length, std::string message, std::string hint) {
+            Diagnostic fault = Diagnostic::about(option, std::move(message), std::move(hint));
+            fault.line = 1;
+            fault.column = static_cast<unsigned>(offset) + 1;
+            fault.length = static_cast<unsigned>(length);
+            fault.source = text;
+            return fault;
+          }};
+}
+
+Expression::Expression(std::string_view text, Node root)
+    : text_(text), root_(std::make_shared<const Node>(std::move(root))) {}
+
+std::vector<std::string> Expression::names() const {
+  std::vector<std::string> names;
+  take_names(*root_, names);
+  return names;
+}
+
+Condition::Condition(const ExpressionText& text, Diagnostics& faults)
+    : Expression(text.text, Parser(text, faults).read(Type::truth)) {}
+
+bool Condition::holds(const Lookup& value) const {
   return number_of(*root_, value) != 0;
+}
+
+double Condition::shortfall(const Lookup& value) const {
+  return shortfall_of(*root_, value);
+}
+
+Formula::Formula(const ExpressionText& text, Diagnostics& faults)
+    : Expression(text.text, Parser(text, faults).read(Type::number)) {}
+
+double Formula::value(const Lookup& lookup) const {
+  return number_of(*root_, lookup);
 }
 
 }  // namespace warpline::sweep

@@ -413,8 +413,9 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
             result.reason, std::int64_t{result.exit_status}, as_number("cycles"), time_ns, result.wall_s,
             result.cpu_s, static_cast<std::int64_t>(result.peak_bytes), told("warpline"), configuration,
             dumped(statistics, "options"),
-            statistics.contains("command") ? dumped(statistics, "command")
-                                           : json(Sweep::words_of(study, point)).dump(),
+            statistics.contains("command")
+                ? dumped(statistics, "command")
+                : json(Sweep::words_of(study, point, ChildRun::statistics_path())).dump(),
             dumped(statistics, "files"))
       .step();
   if (const auto counters = statistics.find("counters"); counters != statistics.end()) {
@@ -530,6 +531,38 @@ std::vector<std::vector<std::string>> ResultStore::table(const std::vector<std::
   }
 }
 
+/// Reads metrics of rows of `runs`.
+class ResultStore::MetricReader {
+ public:
+  explicit MetricReader(const ResultStore& store)
+      : counter_(store.prepare(
+            "SELECT value FROM counters JOIN counter_names ON id = counter WHERE point = ? AND path = ?")),
+        known_(store.prepare("SELECT 1 FROM counter_names WHERE path = ?")) {}
+  /// Of a row whose column 0 is its point, and whose columns from `first` on are figures(). Empty: it has
+  /// none.
+  std::string text(const Statement& row, int first, const std::string& metric) {
+    const auto figure = std::find(figures().begin(), figures().end(), metric);
+    if (figure != figures().end()) return row.text(first + static_cast<int>(figure - figures().begin()));
+    if (row.is_null(first)) return {};  // it did not run, and counted nothing
+    if (counter_.with(row.number(0), metric).step()) return counter_.text(0);
+    return known_.with(metric).step() ? "0" : "";
+  }
+
+ private:
+  Statement counter_, known_;
+};
+
+std::optional<ResultStore::Found> ResultStore::found(std::size_t point,
+                                                     const std::vector<std::string>& metrics) const {
+  Statement row = prepare(
+      "SELECT point, outcome, reason, cycles, time_ns, wall_s, cpu_s, peak_bytes FROM runs WHERE point = ?");
+  if (!row.with(static_cast<std::int64_t>(point)).step()) return std::nullopt;
+  MetricReader of(*this);
+  Found out{row.text(1), row.text(2), {}};
+  for (const std::string& metric : metrics) out.values.push_back(real_number(of.text(row, 3, metric)));
+  return out;
+}
+
 std::vector<std::vector<std::string>> ResultStore::read_table(const std::vector<std::string>& metrics) const {
   std::vector<std::string> keys;
   {
@@ -541,30 +574,17 @@ std::vector<std::vector<std::string>> ResultStore::read_table(const std::vector<
   head.insert(head.end(), {"outcome", "reason"});
   head.insert(head.end(), metrics.begin(), metrics.end());
   std::vector<std::vector<std::string>> out = {head};
+  MetricReader of(*this);
   Statement rows = prepare(
       "SELECT point, workload, gpu, outcome, reason, settings, cycles, time_ns, wall_s, cpu_s, peak_bytes "
       "FROM runs "
       "ORDER BY point");
-  constexpr int kFirstFigure = 6;
-  Statement counter =
-      prepare("SELECT value FROM counters JOIN counter_names ON id = counter WHERE point = ? AND path = ?");
-  Statement known = prepare("SELECT 1 FROM counter_names WHERE path = ?");
   while (rows.step()) {
     const json settings = json::parse(rows.text(5));
     std::vector<std::string> row = {rows.text(0), rows.text(1), rows.text(2)};
     for (const std::string& key : keys) row.push_back(settings.value(key, std::string{}));
     row.insert(row.end(), {rows.text(3), rows.text(4)});
-    for (const std::string& metric : metrics) {
-      const auto figure = std::find(figures().begin(), figures().end(), metric);
-      if (figure != figures().end()) {
-        row.push_back(rows.text(kFirstFigure + static_cast<int>(figure - figures().begin())));
-      } else if (rows.text(kFirstFigure).empty()) {
-        row.emplace_back();  // it did not run, and counted nothing
-      } else {
-        const bool counted = counter.with(rows.number(0), metric).step();
-        row.push_back(counted ? counter.text(0) : known.with(metric).step() ? "0" : "");
-      }
-    }
+    for (const std::string& metric : metrics) row.push_back(of.text(rows, 6, metric));
     out.push_back(std::move(row));
   }
   return out;

@@ -76,6 +76,13 @@ class ResultStore {
   [[nodiscard]] std::string csv(const std::vector<std::string>& metrics) const;
   /// The same as rows of texts, the first of them the names of the columns.
   [[nodiscard]] std::vector<std::vector<std::string>> table(const std::vector<std::string>& metrics) const;
+  /// How the run of a point ended, and what it counted.
+  struct Found {
+    std::string outcome, reason;
+    std::vector<std::optional<double>> values;  ///< of each metric; nothing where the run has none
+  };
+  /// Nothing: the point has no row.
+  [[nodiscard]] std::optional<Found> found(std::size_t point, const std::vector<std::string>& metrics) const;
   /// Paths of the totals of all counters that some run has counted.
   [[nodiscard]] std::vector<std::string> totals() const;
   /// Names of the figures of a run beside its counters: cycles, time_ns and so on.
@@ -107,6 +114,7 @@ class ResultStore {
 
  private:
   struct Names;
+  class MetricReader;
   [[nodiscard]] Statement prepare(const char* sql) const;
   void run(const char* sql) const;
   [[nodiscard]] std::vector<std::vector<std::string>> read_table(

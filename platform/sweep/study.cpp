@@ -17,8 +17,7 @@
 namespace warpline::sweep {
 namespace {
 
-constexpr std::size_t kMostSteps = 1'000'000;    ///< of an axis
-constexpr std::size_t kLongestCondition = 1000;  ///< characters
+constexpr std::size_t kMostSteps = 1'000'000;  ///< of an axis
 constexpr std::size_t kMostPointsAsked = 10'000'000;
 
 /// What the study says itself to every run.
@@ -268,12 +267,7 @@ class StudyReader {
     study_.axes.push_back(std::move(axis));
   }
   void read_condition(const Value& v, std::vector<Condition>& conditions) {
-    if (v.text.size() > kLongestCondition) {
-      faults_.push_back(document_.fault(
-          v.place, fmt::format("condition: is longer than {} characters", kLongestCondition)));
-      return;
-    }
-    conditions.emplace_back(document_, v.place, v.text, names_, faults_);
+    conditions.emplace_back(ExpressionText::in(document_, v.place, v.text, names_), faults_);
   }
   void read_workload(const Value& v) {
     TableReader reader(document_, v, v.place, "[[workload]]", faults_);

@@ -39,33 +39,34 @@ struct Sweep::Slot {
   std::unique_ptr<ChildRun> child;
 };
 
-std::vector<std::string> Sweep::words_of(const Study& study, const Point& point) {
+std::vector<std::string> Sweep::words_of(const Study& study, const Point& point,
+                                         const std::string& statistics) {
   const Workload& w = study.workloads[point.workload];
   std::vector<std::string> words = {"warpline", w.program ? "exec" : "run"};
   if (!w.program) words.insert(words.end(), w.words.begin(), w.words.end());
   words.insert(words.end(), {"--gpu", point.gpu});
   for (const auto& [key, value] : point.settings) words.insert(words.end(), {"--set", key + "=" + value});
   words.insert(words.end(), w.options.begin(), w.options.end());
-  words.insert(words.end(), {w.program ? "--report" : "--stats", ChildRun::statistics_path()});
+  if (!statistics.empty()) {
+    words.insert(words.end(), {w.program ? "--report" : "--stats", statistics});
+    if (!w.program) words.emplace_back("--quiet");
+  }
   if (w.program) {
     words.emplace_back("--");
     words.insert(words.end(), w.words.begin(), w.words.end());
-  } else {
-    words.emplace_back("--quiet");
   }
   return words;
 }
 
 Sweep::Sweep(const Study& study, const Plan& plan, ResultStore& store, const Options& options)
     : study_(study), plan_(plan), store_(store), options_(options) {
-  std::vector<bool> done(plan.points.size(), false);
-  for (const std::size_t n : store.done())
-    if (n < done.size()) {
-      done[n] = true;
+  const std::vector<std::size_t> done = store.done();
+  for (auto p = plan.points.rbegin(); p != plan.points.rend(); ++p)
+    if (std::binary_search(done.begin(), done.end(), p->number)) {
       ++before_;
+    } else {
+      waiting_.push_back(&*p);
     }
-  for (std::size_t n = plan.points.size(); n-- != 0;)
-    if (!done[n]) waiting_.push_back(&plan.points[n]);
   if (options.first_ones) keep_first_ones();
   slots_.resize(options.jobs);
 }
@@ -101,7 +102,8 @@ void Sweep::commit_in_time(bool now) {
 void Sweep::begin(const Point& point, unsigned tries) {
   const auto free =
       std::find_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.point == nullptr; });
-  free->child = std::make_unique<ChildRun>(options_.command, words_of(study_, point));
+  free->child =
+      std::make_unique<ChildRun>(options_.command, words_of(study_, point, ChildRun::statistics_path()));
   free->point = &point;
   free->tries = tries;
   free->too_long = false;

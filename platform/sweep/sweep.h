@@ -13,7 +13,8 @@
 
 namespace warpline::sweep {
 
-/// Runs the points of a study that have no row yet, each in a process of its own, and writes their rows.
+/// Runs the points of a plan, which may be some of a study's, that have no row yet, each in a process of its
+/// own, and writes their rows.
 class Sweep {
  public:
   struct Options {
@@ -36,8 +37,10 @@ class Sweep {
   Sweep& operator=(const Sweep&) = delete;
   /// Runs them all. Throws StoreError where the disk takes no more: what was committed is whole.
   Outcome run();
-  /// The words of a point's command, in the place of argv.
-  [[nodiscard]] static std::vector<std::string> words_of(const Study& study, const Point& point);
+  /// The words of a point's command, in the place of argv. `statistics`: a file that it writes; empty: none,
+  /// and it says what it does.
+  [[nodiscard]] static std::vector<std::string> words_of(const Study& study, const Point& point,
+                                                         const std::string& statistics = {});
 
  private:
   struct Slot;

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstddef>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace warpline {
+
+// What the commands share that run the points of a study.
+
+/// `--jobs`: 0 stands for as many as there are processors.
+void add_jobs(CLI::App& command, unsigned& jobs);
+[[nodiscard]] unsigned jobs_of(unsigned asked);
+
+/// A command of words, `warpline` and its arguments, in this process. Returns its exit status.
+int run_words(const std::vector<std::string>& words);
+
+/// Takes the signals that end a process, for as long as it lives: the runs are ended first then.
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[std::size(kSignals)] = {};
+  void (*children_)(int) = SIG_DFL;
+};
+/// Whether one of them has come.
+[[nodiscard]] bool is_stop_wanted();
+
+/// Rows of texts, the first of them the head, aligned: to the left in the columns `left`, else to the right.
+[[nodiscard]] std::string table_text(const std::vector<std::vector<std::string>>& rows,
+                                     const std::vector<std::size_t>& left);
+
+}  // namespace warpline
