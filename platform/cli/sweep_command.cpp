@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
 #include "platform/cli/progress_bar.h"
+#include "platform/cli/slurm_job.h"
 #include "platform/cli/study_runs.h"
 #include "platform/sweep/difference.h"
 #include "platform/sweep/sweep.h"
+#include "platform/sweep_report/study_results.h"
 #include "rtl_models/base/glob.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
@@ -24,10 +27,14 @@ using namespace sweep;
 
 constexpr std::size_t kShownPoints = 10;
 constexpr std::size_t kShownImpossible = 5;
+constexpr std::size_t kTasks = 16;  ///< of an array job, unless said
+constexpr std::size_t kMostTasks = 1'000'000;
 
 struct SweepOptions {
-  std::string study, results;
-  unsigned jobs = 0;  ///< 0: as many as there are processors
+  std::string study, results, slurm, collect;
+  Share share;
+  std::size_t tasks = 0;  ///< of slurm; 0: not said
+  unsigned jobs = 0;      ///< 0: as many as there are processors
   bool plan = false, retry = false, quiet = false;
 };
 
@@ -88,10 +95,21 @@ void print_plan(const Study& study, const Plan& plan, std::size_t done) {
   if (shown > kShownImpossible) print_message("  and more\n");
 }
 
+bool has_row(const std::vector<std::size_t>& done, const Point& point) {
+  return std::binary_search(done.begin(), done.end(), point.number);
+}
+
+/// The points that have no row.
+std::vector<const Point*> missing(const Plan& plan, const ResultStore& store) {
+  const std::vector<std::size_t> done = store.done();
+  std::vector<const Point*> out;
+  for (const Point& p : plan.points)
+    if (!has_row(done, p)) out.push_back(&p);
+  return out;
+}
+
 void print_estimate(const Study& study, const Plan& plan, const ResultStore& store, unsigned jobs) {
-  std::vector<bool> done(plan.points.size(), false);
-  for (const std::size_t n : store.done())
-    if (n < done.size()) done[n] = true;
+  const std::vector<std::size_t> done = store.done();
   double seconds = 0;
   std::uint64_t bytes = 0;
   bool known = true;
@@ -99,7 +117,7 @@ void print_estimate(const Study& study, const Plan& plan, const ResultStore& sto
     const auto cost = store.cost_of(study.workloads[w].name);
     std::size_t left = 0;
     for (const Point& p : plan.points)
-      left += p.workload == w && p.impossible.empty() && !done[p.number] ? 1 : 0;
+      left += p.workload == w && p.impossible.empty() && !has_row(done, p) ? 1 : 0;
     if (left == 0) continue;
     if (!cost) {
       known = false;
@@ -143,7 +161,7 @@ void print_best(const ResultStore& store) {
 }
 
 int report(const SweepOptions& o, const Plan& plan, const ResultStore& store, bool stopped) {
-  const std::size_t left = plan.points.size() - store.done().size();
+  const std::size_t left = missing(plan, store).size();
   std::vector<std::string> ends;
   bool all_finished = true;
   if (!o.quiet) print_best(store);
@@ -153,10 +171,11 @@ int report(const SweepOptions& o, const Plan& plan, const ResultStore& store, bo
     print_message(fmt::format("{}, point {}: {}\n", e.outcome, e.first, e.reason));
     if (e.outcome != "impossible") all_finished = false;
   }
-  print_message(fmt::format(
-      "{}: {}{}\n", o.results, ends.empty() ? "nothing" : joined(ends),
-      left == 0 ? ""
-                : fmt::format("; {} left, which the same command goes on with", counted(left, "point"))));
+  print_message(fmt::format("{}: {}{}\n", o.results, ends.empty() ? "nothing" : joined(ends),
+                            left == 0
+                                ? ""
+                                : fmt::format("; {} left, which {} goes on with", counted(left, "point"),
+                                              o.collect.empty() ? "the same command" : "the job")));
   if (stopped) return kInterrupted;
   return all_finished ? kDone : kCheckFailed;
 }
@@ -194,19 +213,90 @@ int work(const SweepOptions& o, const Study& study, const Plan& plan, const std:
   return report(o, plan, store, outcome.stopped);
 }
 
+/// Writes the script of an array job that runs the study.
+int write_job(const SweepOptions& o, const Plan& plan) {
+  const SlurmJob job(o.slurm);
+  const std::size_t tasks = std::min(o.tasks != 0 ? o.tasks : kTasks, plan.points.size());
+  if (const std::string why = job.write(o.study, tasks, jobs_of(o.jobs)); !why.empty())
+    return bad_input("--slurm " + o.slurm + ": " + why);
+  print_result(
+      fmt::format("{} of {} by {}\n  {}\n  {}\n", job.script(), counted(plan.points.size(), "point"),
+                  counted(tasks, "task"), shell_text({"sbatch", job.script()}),
+                  shell_text({"warpline", "sweep", o.study, "--results", "FILE", "--collect", o.slurm})));
+  return kDone;
+}
+
+/// Puts together what the tasks of an array job have done so far.
+int collect(const SweepOptions& o, const Study& study, const Plan& plan) {
+  const std::vector<SlurmJob::Part> parts = SlurmJob(o.collect).parts();
+  if (parts.empty())
+    return bad_input("--collect " + o.collect + ": no task has written results there",
+                     "warpline sweep STUDY --slurm FOLDER, then sbatch");
+  ResultStore store(o.results, ResultStore::Access::write);
+  store.begin(study, WARPLINE_VERSION);
+  const StopSignals signals;
+  std::size_t refused = 0;
+  for (const SlurmJob::Part& part : parts) {
+    if (is_stop_wanted()) return kInterrupted;
+    if (ResultStore::somebody_writes(part.path)) {
+      print_message(part.path + ": its task works on it, and is collected later\n");
+      continue;
+    }
+    try {
+      const std::size_t rows = store.take_from(part.path, study, WARPLINE_VERSION);
+      if (rows != 0 && !o.quiet) print_message(fmt::format("{}: {}\n", part.path, counted(rows, "row")));
+    } catch (const StoreError& e) {
+      ++refused;
+      print_error(part.path + ": " + e.what);
+    }
+  }
+  const std::vector<const Point*> left = missing(plan, store);
+  if (!left.empty() && refused == 0) {
+    // Of the job of the last parts: shares of others are of other points.
+    const std::size_t of = parts.back().share.of;
+    std::set<std::size_t> shares;
+    for (const Point* p : left) shares.insert(p->number % of);
+    std::vector<std::string> numbers;
+    for (const std::size_t n : shares) numbers.push_back(std::to_string(n));
+    print_message(
+        fmt::format("missing are points of {}; these go on behind what they have:\n  {}\n",
+                    counted(shares.size(), "task"),
+                    shell_text({"sbatch", "--array=" + joined(numbers, ","), SlurmJob(o.collect).script()})));
+  }
+  const int status = report(o, plan, store, false);
+  if (refused != 0) return kBadInput;
+  return left.empty() ? status : kCheckFailed;
+}
+
+/// Options that do not go together, and why; nothing where all do.
+std::string disagreement(const SweepOptions& o) {
+  const bool slurm = !o.slurm.empty(), collects = !o.collect.empty(), shared = o.share.of != 1;
+  if (o.plan && !o.results.empty()) return "--plan runs no study, and has no --results";
+  if (slurm && !o.results.empty()) return "--slurm writes a job alone: --results is for --collect";
+  if (!o.plan && !slurm && o.results.empty()) return "--results FILE is missing";
+  if (o.plan && (o.retry || o.quiet || slurm || collects || shared))
+    return "--plan runs no study, and says what it comes to: no --retry, --quiet, --share, --slurm or "
+           "--collect";
+  if (slurm && (o.retry || o.quiet || collects || shared))
+    return "--slurm writes a job alone: no --retry, --quiet, --share or --collect";
+  if (collects && (o.retry || shared || o.jobs != 0))
+    return "--collect runs nothing: no --retry, --share or --jobs";
+  if (!slurm && o.tasks != 0) return "--tasks belongs to --slurm";
+  return {};
+}
+
 int run_sweep(const SweepOptions& o) {
-  if (o.plan == !o.results.empty())
-    return bad_input(o.plan ? "--plan runs no study, and has no --results" : "--results FILE is missing",
-                     o.plan ? "" : "--plan tells what the study comes to");
-  if (o.plan && (o.retry || o.quiet))
-    return bad_input("--plan runs no study, and says what it comes to: no --retry, no --quiet");
+  if (const std::string why = disagreement(o); !why.empty())
+    return bad_input(why, o.results.empty() && !o.plan ? "--plan tells what the study comes to" : "");
   const Result<Study> study = read_study(o.study);
   if (!study.ok()) return bad_input(study.faults());
-  const Result<Plan> plan = plan_of(study.value());
+  const Result<Plan> plan = plan_of(study.value(), o.share);
   if (!plan.ok()) return bad_input(plan.faults());
-  if (plan.value().points.empty())
+  if (plan.value().points.empty() && o.share.of == 1)
     return bad_input(o.study + ": the conditions leave no point", "require and exclude");
   try {
+    if (!o.slurm.empty()) return write_job(o, plan.value());
+    if (!o.collect.empty()) return collect(o, study.value(), plan.value());
     if (!o.plan) return work(o, study.value(), plan.value(), o.results);
     const ScratchFile scratch;
     return work(o, study.value(), plan.value(), scratch.path());
@@ -280,6 +370,26 @@ void add_sweep(CLI::App& app, int& status) {
   command.add_flag("--retry", o.retry,
                    "runs those again that were refused, lost, interrupted or took too long");
   command.add_flag("--quiet", o.quiet, "no plan, no progress bar and no table");
+  command
+      .add_option_function<std::string>(
+          "--share",
+          [&o](const std::string& text) {
+            const std::size_t slash = std::min(text.find('/'), text.size());
+            const auto index = number_from<std::size_t>(text.substr(0, slash));
+            const auto of =
+                slash == text.size() ? std::nullopt : number_from<std::size_t>(text.substr(slash + 1));
+            if (!index || !of || *index >= *of)
+              throw CLI::ValidationError("--share", "\"" + text + "\" is no K/N with K from 0 to N-1");
+            o.share = {*index, *of};
+          },
+          "K/N: of every N points the one from K, which is 0 or more; points keep their numbers")
+      ->type_name("K/N");
+  command.add_option("--slurm", o.slurm,
+                     "folder: writes an array job for sbatch there, whose tasks run shares of the study");
+  command.add_option("--tasks", o.tasks, "of that job; 16 unless said")
+      ->check(CLI::Range(std::size_t{1}, kMostTasks));
+  command.add_option("--collect", o.collect,
+                     "folder of such a job: what its tasks have done goes into --results");
   command.footer(
       "Exit status: 0 all finished; 1 some did not; 2 bad input; 130 interrupted.\n"
       "Example: warpline sweep study.toml --jobs 2 --results study.sqlite");

@@ -210,7 +210,7 @@ static_assert(kMostPoints < kLeftOut);
 
 }  // namespace
 
-Result<Plan> plan_of(const Study& study) {
+Result<Plan> plan_of(const Study& study, const Share& share) {
   const std::size_t each = count_of(study), times = study.gpus.size() * study.workloads.size();
   if (each > kMostPoints / times) return too_many(study);
   const std::vector<Steps> designs = study.design == Design::grid    ? grid(study)
@@ -218,25 +218,30 @@ Result<Plan> plan_of(const Study& study) {
                                                                      : one_at_a_time(study);
   const Sieve sieve(study);
   Plan plan;
+  std::size_t number = 0;
   for (const std::string& gpu : study.gpus) {
     const Result<GpuConfig> plain = load_gpu(gpu);
     if (!plain.ok()) return plain.faults();
     for (const Steps& steps : designs) {
       Point point = point_at(study, gpu, steps.data());
-      const Result<GpuConfig> config = gpu_of(point);
-      if (!config.ok()) point.impossible = config.faults().front().message;
-      const std::size_t before = plan.points.size();
+      // Made where somebody asks for it: it takes a millisecond.
+      std::optional<Result<GpuConfig>> config;
+      const auto made = [&]() -> const GpuConfig* {
+        if (!config) config = gpu_of(point);
+        return config->ok() ? &config->value() : nullptr;
+      };
+      const std::size_t before = number;
       try {
-        sieve.each_left(
-            point, plain.value(), [&config] { return config.ok() ? &config.value() : nullptr; },
-            [&] {
-              point.number = plan.points.size();
-              plan.points.push_back(point);
-            });
+        sieve.each_left(point, plain.value(), made, [&] {
+          point.number = number++;
+          if (!share.has(point.number)) return;
+          if (made() == nullptr) point.impossible = config->faults().front().message;
+          plan.points.push_back(point);
+        });
       } catch (const ConditionError& e) {
         return Diagnostic::about(study.file, "condition " + e.what);
       }
-      plan.left_out += study.workloads.size() - (plan.points.size() - before);
+      plan.left_out += study.workloads.size() - (number - before);
     }
   }
   return plan;

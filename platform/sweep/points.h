@@ -20,18 +20,25 @@ struct Point {
   std::string impossible;                                     ///< why there is no such GPU; empty: there is
 };
 
-/// What a study comes to.
+/// What a study comes to, or a share of it.
 struct Plan {
   std::vector<Point> points;  ///< possible and impossible ones
-  std::size_t left_out = 0;   ///< by the study's conditions
+  std::size_t left_out = 0;   ///< by the study's conditions, of all points
+};
+
+/// Of the points of a study those whose numbers leave `index` when they are divided by `of`: so that what is
+/// alike is spread over all shares.
+struct Share {
+  std::size_t index = 0, of = 1;
+  [[nodiscard]] bool has(std::size_t number) const { return number % of == index; }
 };
 
 /// The most points of a study: what a file of a few lines may ask for by mistake.
 constexpr std::size_t kMostPoints = 10'000'000;
 
-/// All points of `study`, in the same order whenever it is asked. A fault: there are more than kMostPoints,
-/// or a condition says nothing of a point.
-[[nodiscard]] Result<Plan> plan_of(const Study& study);
+/// All points of `study`, in the same order whenever it is asked, or those of a share. A fault: there are
+/// more than kMostPoints, or a condition says nothing of a point.
+[[nodiscard]] Result<Plan> plan_of(const Study& study, const Share& share = {});
 
 /// The candidates of a study: each of its GPUs with each combination of keys, on which every workload is run.
 /// They are not made before they are asked for, so that there may be many.

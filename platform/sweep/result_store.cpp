@@ -325,6 +325,64 @@ void ResultStore::forget_unfinished() {
   commit();
 }
 
+std::size_t ResultStore::take_from(const std::string& path, const Study& study, const std::string& version) {
+  // Opened as one that goes on with it: what a kill has left there is put in order, and nobody writes
+  // meanwhile.
+  ResultStore other(path, Access::write);
+  other.begin(study, version);
+  commit();
+  std::error_code unknown;
+  prepare("ATTACH DATABASE ? AS part").with(std::filesystem::absolute(path, unknown).string()).step();
+  std::size_t rows = 0;
+  try {
+    begin_transaction();
+    rows = take_attached();
+    commit();
+  } catch (const StoreError& e) {
+    sqlite3_exec(database_, "ROLLBACK; DETACH DATABASE part", nullptr, nullptr, nullptr);
+    in_transaction_ = false;
+    throw StoreError{e.what};
+  }
+  run("DETACH DATABASE part");
+  return rows;
+}
+
+/// Numbers of names and configurations are each file's own.
+std::size_t ResultStore::take_attached() {
+  run(R"SQL(
+CREATE TEMP TABLE taken AS
+  SELECT new.point FROM part.runs AS new LEFT JOIN main.runs AS old USING (point)
+  WHERE old.point IS NULL OR (old.outcome IN ('interrupted', 'refused', 'too long', 'lost')
+                              AND new.outcome NOT IN ('interrupted', 'refused', 'too long', 'lost'));
+DELETE FROM main.runs WHERE point IN (SELECT point FROM temp.taken);
+INSERT OR IGNORE INTO main.configurations(sha256, keys) SELECT sha256, keys FROM part.configurations;
+INSERT OR IGNORE INTO main.counter_names(path, total, unit, description)
+  SELECT path, total, unit, description FROM part.counter_names;
+INSERT OR IGNORE INTO main.kernels(name) SELECT name FROM part.kernels;
+INSERT INTO main.runs
+  SELECT point, workload, gpu, settings, outcome, reason, exit_status, cycles, time_ns, wall_s, cpu_s, peak_bytes,
+    finished_at, warpline,
+    (SELECT here.id FROM main.configurations AS here JOIN part.configurations AS there USING (sha256)
+     WHERE there.id = configuration),
+    options, command, files
+  FROM part.runs JOIN temp.taken USING (point);
+INSERT INTO main.counters
+  SELECT point, here.id, value FROM part.counters JOIN temp.taken USING (point)
+    JOIN part.counter_names AS there ON there.id = counter JOIN main.counter_names AS here USING (path);
+INSERT INTO main.launches
+  SELECT point, number, kernel, outcome, cycles FROM part.launches JOIN temp.taken USING (point);
+INSERT INTO main.kernel_counters
+  SELECT point, k.id, c.id, value FROM part.kernel_counters JOIN temp.taken USING (point)
+    JOIN part.kernels AS pk ON pk.id = kernel JOIN main.kernels AS k ON k.name = pk.name
+    JOIN part.counter_names AS pc ON pc.id = counter JOIN main.counter_names AS c ON c.path = pc.path;
+)SQL");
+  std::size_t rows = 0;
+  ask("SELECT count(*) FROM temp.taken",
+      [&rows](const Row& row) { rows = static_cast<std::size_t>(row.number(0)); });
+  run("DROP TABLE temp.taken");
+  return rows;
+}
+
 std::int64_t ResultStore::counter_number(const std::string& path, const std::string& unit,
                                          const std::string& description) {
   const auto known = names_->counters.find(path);

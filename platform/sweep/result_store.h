@@ -50,6 +50,10 @@ class ResultStore {
   [[nodiscard]] std::vector<std::size_t> done() const;
   /// Takes the rows away of points whose run did not end as runs do: they are to be run again.
   void forget_unfinished();
+  /// Takes the rows of another file of the same study that are not here, and those of runs that ended there
+  /// as runs do and here did not: all, or none. Returns how many. Throws StoreError: the file is of another
+  /// study, text or version; somebody writes it; the disk takes no more. Pre: begun for `study`.
+  std::size_t take_from(const std::string& path, const Study& study, const std::string& version);
   /// Adds the row of a point, in the place of one that is there. It is safe after commit(). Throws StoreError
   /// where the disk takes no more; the rows of earlier commits are whole then.
   void add(const Study& study, const Point& point, const PointResult& result);
@@ -125,6 +129,7 @@ class ResultStore {
                                             const std::string& description);
   [[nodiscard]] std::int64_t configuration_number(const std::string& sha256, const std::string& keys);
   [[nodiscard]] std::int64_t kernel_number(const std::string& name);
+  std::size_t take_attached();
   void add_launches(std::int64_t row, const nlohmann::json& launches);
 
   sqlite3* database_ = nullptr;

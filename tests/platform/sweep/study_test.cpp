@@ -124,6 +124,28 @@ TEST_F(Studies, ConditionsLeaveOutPointsAndMayAskForAnyKey) {
   EXPECT_EQ(points(keys + "require = [\"workload == 'k'\", \"l2.slices / 2 - 1 == 0\"]" + rest).size(), 2U);
 }
 
+TEST_F(Studies, SharesHaveEachPointOnceWithItsNumber) {
+  const Result<Study> study = read(
+      std::string("gpus = \"mini\"\nexclude = \"l2.slices == 4 and dram.channels == 2\"\n[keys]\nl2.slices = "
+                  "[2, 4, 8]\ndram.channels = [1, 2, 0]") +
+      kRun);
+  ASSERT_TRUE(study.ok());
+  const Result<Plan> whole = plan_of(study.value());
+  ASSERT_EQ(whole.value().points.size(), 8U);
+  std::size_t points = 0;
+  for (const std::size_t n : {0U, 1U, 2U}) {
+    const Result<Plan> share = plan_of(study.value(), {n, 3});
+    EXPECT_EQ(share.value().left_out, 1U);
+    for (const Point& p : share.value().points) {
+      EXPECT_EQ(p.number % 3, n);
+      const Point& q = whole.value().points[p.number];
+      EXPECT_EQ(std::tie(p.settings, p.impossible), std::tie(q.settings, q.impossible));
+      ++points;
+    }
+  }
+  EXPECT_EQ(points, 8U);
+}
+
 TEST_F(Studies, WhatIsNoGpuIsSaidBeforeAnythingRuns) {
   const std::vector<std::string> all =
       points(std::string("gpus = \"mini\"\nkeys.\"l2.slices\" = [4, 0]") + kRun);

@@ -273,6 +273,123 @@ TEST_F(Sweeps, AFileOfOtherTablesIsRefused) {
   }
 }
 
+/// Shares of a study in files of their own, which are put together.
+class Shares : public Sweeps {
+ protected:
+  static constexpr std::size_t kShares = 3;
+  [[nodiscard]] std::string part(std::size_t n) const { return folder_ + "/part." + std::to_string(n); }
+  void run_share(std::size_t n, const Command& command = write_statistics) {
+    Plan share;
+    for (const Point& p : plan_.points)
+      if (Share{n, kShares}.has(p.number)) share.points.push_back(p);
+    ResultStore store(part(n), ResultStore::Access::write);
+    store.begin(study_, "1.2.3");
+    Sweep::Options options;
+    options.jobs = 2;
+    options.command = command;
+    EXPECT_FALSE(Sweep(study_, share, store, options).run().stopped);
+  }
+  /// Returns how many rows came, or why none does.
+  std::string take(std::size_t n) {
+    ResultStore store(results_, ResultStore::Access::write);
+    store.begin(study_, "1.2.3");
+    try {
+      return std::to_string(store.take_from(part(n), study_, "1.2.3"));
+    } catch (const StoreError& e) {
+      return e.what;
+    }
+  }
+};
+
+TEST_F(Shares, ArePutTogetherOnceWithAllTheirCounters) {
+  make_points(20);
+  plan_.points[4].impossible = "no such GPU";
+  // Every file numbers what it counts for itself: the first of these begins with another counter.
+  run_share(1, [](const std::vector<std::string>& words) {
+    if (point_of(words) != 1) return write_statistics(words);
+    std::ofstream(ChildRun::statistics_path())
+        << R"({"outcome": "finished", "cycles": 1001, "configuration": {}, "configuration_sha256": "x", "counters":
+              {"block.c99": {"value": 99}, "block.c7": {"value": 7}}, "launches": [
+              {"kernel": "k", "outcome": "done", "cycles": 1, "counters": {"block.c7": {"value": 3}}},
+              {"kernel": "l", "outcome": "done", "cycles": 2, "counters": {"block.c7": {"value": 4}}}]})";
+    return 0;
+  });
+  for (const std::size_t n : {0U, 2U}) run_share(n);
+  EXPECT_EQ(take(2), "6");
+  EXPECT_EQ(take(1), "7");
+  EXPECT_EQ(take(0), "7");
+  for (const std::size_t n : {0U, 1U, 2U}) EXPECT_EQ(take(n), "0") << "nothing comes twice";
+  std::vector<std::string> expected = all_finished();
+  expected[4] = "4 impossible";
+  EXPECT_EQ(outcomes(), expected);
+  EXPECT_TRUE(is_whole());
+  const ResultStore store(results_, ResultStore::Access::read);
+  std::string kernels;
+  store.ask(
+      "SELECT runs.point, launches.kernel, value, path, sha256, keys FROM runs JOIN launches USING (point) "
+      "JOIN "
+      "kernels ON kernels.name = launches.kernel JOIN kernel_counters ON kernel_counters.point = runs.point "
+      "AND "
+      "kernel_counters.kernel = kernels.id JOIN counter_names ON counter_names.id = counter JOIN "
+      "configurations "
+      "ON configurations.id = configuration ORDER BY launches.number",
+      [&kernels](const ResultStore::Row& row) {
+        for (int n = 0; n < 6; ++n) kernels += row.text(n) + " ";
+      });
+  EXPECT_EQ(kernels, "1 k 3 block.c7 x {} 1 l 4 block.c7 x {} ");
+}
+
+TEST_F(Shares, TakeThePlaceOfRunsThatDidNotEndAndOfNoOthers) {
+  make_points(3);
+  run([](const std::vector<std::string>& words) {
+    if (point_of(words) == 0) return 2;
+    return write_statistics(words);
+  });
+  const auto refused = [](const auto&) { return 2; };
+  run_share(0);
+  run_share(1, refused);
+  EXPECT_EQ(take(0), "1");
+  EXPECT_EQ(take(1), "0");
+  EXPECT_EQ(outcomes(), all_finished());
+}
+
+TEST_F(Shares, OfAnotherStudyOrUnderWayAreRefused) {
+  make_points(6);
+  run_share(1);
+  const std::string text = std::exchange(study_.text, "another");
+  run_share(0);
+  study_.text = text;
+  EXPECT_EQ(take(0), "has the results of a study of another text (\"a study\")");
+  {
+    const ResultStore writer(part(1), ResultStore::Access::write);
+    EXPECT_TRUE(ResultStore::somebody_writes(part(1)));
+  }
+  std::ofstream(part(2)) << "no database, but a text that is long enough to be looked at by anybody";
+  EXPECT_EQ(take(2), "file is not a database");
+  EXPECT_TRUE(outcomes().empty());
+}
+
+TEST_F(Shares, OfATaskThatWasKilledHaveWhatWasWritten) {
+  make_points(180);
+  const pid_t child = fork();
+  if (child == 0) {
+    run_share(0, [](const std::vector<std::string>& words) {
+      usleep(30'000);
+      return write_statistics(words);
+    });
+    _exit(0);
+  }
+  usleep(700'000);  // what is older than half a second is written
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_NE(take(0), "0");
+  EXPECT_LT(outcomes().size(), 60U);
+  EXPECT_TRUE(is_whole());
+  run_share(0);
+  take(0);
+  EXPECT_EQ(outcomes().size(), 60U);
+}
+
 TEST_F(Sweeps, FilesThatChangeBetweenRunsAreNoticed) {
   make_points(1);
   const std::string input = folder_ + "/input";
