@@ -12,6 +12,7 @@
 #include "platform/cli/progress_bar.h"
 #include "platform/cli/slurm_job.h"
 #include "platform/cli/study_runs.h"
+#include "platform/mpi/mpi_job.h"
 #include "platform/sweep/difference.h"
 #include "platform/sweep/sweep.h"
 #include "platform/sweep_report/study_results.h"
@@ -35,7 +36,8 @@ struct SweepOptions {
   Share share;
   std::size_t tasks = 0;  ///< of slurm; 0: not said
   unsigned jobs = 0;      ///< 0: as many as there are processors
-  bool plan = false, retry = false, quiet = false;
+  bool plan = false, retry = false, quiet = false, mpi = false;
+  RemoteRuns* others = nullptr;  ///< of mpi
 };
 
 /// A file of results that is nobody's, and goes with this.
@@ -180,6 +182,15 @@ int report(const SweepOptions& o, const Plan& plan, const ResultStore& store, bo
   return all_finished ? kDone : kCheckFailed;
 }
 
+/// Runs at a time of a rank: of those that share a machine, each is one process for mpirun.
+unsigned mpi_jobs(const SweepOptions& o) {
+  return o.jobs != 0 ? o.jobs : 1;
+}
+
+unsigned places_of_others(const SweepOptions& o) {
+  return o.others == nullptr ? 0 : static_cast<unsigned>(o.others->places());
+}
+
 int work(const SweepOptions& o, const Study& study, const Plan& plan, const std::string& results) {
   ResultStore store(results, ResultStore::Access::write);
   store.begin(study, WARPLINE_VERSION);
@@ -188,13 +199,15 @@ int work(const SweepOptions& o, const Study& study, const Plan& plan, const std:
     return bad_input(results + ": " + changed.front(), "begin another file of results with --results");
   if (!o.quiet || o.plan) print_plan(study, plan, store.done().size());
   Sweep::Options options;
-  options.jobs = jobs_of(o.jobs);
+  options.jobs = o.mpi ? mpi_jobs(o) : jobs_of(o.jobs);
   options.command = run_words;
+  options.others = o.others;
   options.stop_wanted = is_stop_wanted;
   options.first_ones = true;
   const StopSignals signals;
   Sweep::Outcome outcome = Sweep(study, plan, store, options).run();
-  if (!outcome.stopped && (!o.quiet || o.plan)) print_estimate(study, plan, store, options.jobs);
+  if (!outcome.stopped && (!o.quiet || o.plan))
+    print_estimate(study, plan, store, options.jobs + places_of_others(o));
   if (o.plan) {
     for (const ResultStore::Ending& e : store.endings())
       if (e.outcome != "finished")
@@ -282,10 +295,11 @@ std::string disagreement(const SweepOptions& o) {
   if (collects && (o.retry || shared || o.jobs != 0))
     return "--collect runs nothing: no --retry, --share or --jobs";
   if (!slurm && o.tasks != 0) return "--tasks belongs to --slurm";
+  if (o.mpi && (o.plan || slurm || collects)) return "--mpi runs a study: no --plan, --slurm or --collect";
   return {};
 }
 
-int run_sweep(const SweepOptions& o) {
+int run_here(const SweepOptions& o) {
   if (const std::string why = disagreement(o); !why.empty())
     return bad_input(why, o.results.empty() && !o.plan ? "--plan tells what the study comes to" : "");
   const Result<Study> study = read_study(o.study);
@@ -305,6 +319,59 @@ int run_sweep(const SweepOptions& o) {
   } catch (const std::system_error& e) {
     return bad_input(std::string("a run could not be begun: ") + e.what(), "fewer --jobs");
   }
+}
+
+/// The processes of an MPI job as those that work on a study.
+class MpiMail final : public Mail {
+ public:
+  explicit MpiMail(MpiJob& job) : job_(job) {}
+  [[nodiscard]] unsigned processes() const override { return job_.ranks(); }
+  void post(unsigned to, std::string message) override { job_.post(to, std::move(message)); }
+  [[nodiscard]] std::optional<std::pair<unsigned, std::string>> next() override { return job_.next(); }
+
+ private:
+  MpiJob& job_;
+};
+
+/// In one process of several: the first reads the study, hands out its points and writes their rows.
+int run_by_mpi(const SweepOptions& o) {
+  std::shared_ptr<MpiJob> job;
+  try {
+    job = MpiJob::start();
+  } catch (const ExchangeError& error) {
+    return bad_input(std::string("--mpi: ") + error.what());
+  }
+  std::string failure;
+  try {
+    MpiMail mail(*job);
+    int status = kDone;
+    if (job->rank() != 0) {
+      const StopSignals signals;
+      work_for_others(mail, WARPLINE_VERSION, mpi_jobs(o), run_words, is_stop_wanted);
+    } else {
+      if (job->ranks() == 1)
+        print_message("note: --mpi: there is one process only; mpirun -n 2 warpline sweep ... starts two\n");
+      RemoteRuns others(mail, WARPLINE_VERSION);
+      SweepOptions here = o;
+      here.others = &others;
+      status = run_here(here);
+    }
+    job->end();
+    return status;
+  } catch (const ExchangeError& error) {
+    failure = error.what();
+  } catch (const RemoteError& error) {
+    failure = error.what;
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  // Others may wait for this one.
+  print_error("--mpi: " + failure);
+  job->abort(kBadInput);
+}
+
+int run_sweep(const SweepOptions& o) {
+  return o.mpi ? run_by_mpi(o) : run_here(o);
 }
 
 struct ExportOptions {
@@ -384,6 +451,9 @@ void add_sweep(CLI::App& app, int& status) {
           },
           "K/N: of every N points the one from K, which is 0 or more; points keep their numbers")
       ->type_name("K/N");
+  command.add_flag("--mpi", o.mpi,
+                   "this is one of several processes (mpirun -n 4 warpline sweep --mpi ...): the first hands "
+                   "out points to all; --jobs is of each, and 1 unless said");
   command.add_option("--slurm", o.slurm,
                      "folder: writes an array job for sbatch there, whose tasks run shares of the study");
   command.add_option("--tasks", o.tasks, "of that job; 16 unless said")

@@ -13,6 +13,11 @@ struct MpiFunctions {
   /// Waits for the next message of a rank, of `count` bytes, which take() copies.
   const char* (*wait)(unsigned rank, std::size_t* count);
   const char* (*take)(char* bytes);
+  /// As wait(), of any rank and without waiting: where a message is there, `is_there` becomes true, and
+  /// take() copies it.
+  const char* (*look)(unsigned* rank, std::size_t* count, bool* is_there);
+  /// Whether all is on its way that was sent.
+  const char* (*is_sent)(bool* all);
   /// Waits until all is on its way that was sent.
   const char* (*sent)();
   const char* (*end)();

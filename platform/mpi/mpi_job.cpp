@@ -54,7 +54,29 @@ std::shared_ptr<MpiJob> MpiJob::start() {
   return job;
 }
 
+void MpiJob::post(unsigned rank, std::string message) {
+  const std::string& kept = posted_.emplace_back(std::move(message));
+  check(mpi_.send(rank, kept.data(), kept.size()), "send to rank", rank);
+}
+
+std::optional<std::pair<unsigned, std::string>> MpiJob::next() {
+  bool all = posted_.empty(), is_there = false;
+  if (!all) {
+    check(mpi_.is_sent(&all), "send to other ranks");
+    if (all) posted_.clear();
+  }
+  unsigned rank = 0;
+  std::size_t bytes = 0;
+  check(mpi_.look(&rank, &bytes, &is_there), "hear other ranks");
+  if (!is_there) return std::nullopt;
+  std::string message(bytes, '\0');
+  check(mpi_.take(message.data()), "hear rank", rank);
+  return std::pair(rank, std::move(message));
+}
+
 void MpiJob::end() {
+  if (!posted_.empty()) check(mpi_.sent(), "send to other ranks");
+  posted_.clear();
   check(mpi_.end(), "be ended");
 }
 

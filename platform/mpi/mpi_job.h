@@ -1,7 +1,10 @@
 #pragma once
 
+#include <list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "rtl_models/sim/exchange.h"
 
@@ -19,7 +22,12 @@ class MpiJob final : public Exchange {
 
   [[nodiscard]] unsigned rank() const override { return rank_; }
   [[nodiscard]] unsigned ranks() const override { return ranks_; }
-  /// Waits until all ranks have come to their end.
+  /// Sends a message to another rank, and returns at once. Not while ranks tell each other what an Exchange
+  /// does; the same of next().
+  void post(unsigned rank, std::string message);
+  /// The next message of any rank, with its number; nothing where none has come.
+  [[nodiscard]] std::optional<std::pair<unsigned, std::string>> next();
+  /// Waits until all ranks have come to their end, and what was posted is on its way.
   void end();
   /// Ends this process and all others with this exit status, wherever they are.
   [[noreturn]] void abort(int status);
@@ -30,6 +38,7 @@ class MpiJob final : public Exchange {
 
   const MpiFunctions& mpi_;
   unsigned rank_ = 0, ranks_ = 1;
+  std::list<std::string> posted_;  ///< what may not be on its way yet
 };
 
 }  // namespace warpline

@@ -106,13 +106,13 @@ ChildRun::ChildRun(const Command& command, const std::vector<std::string>& words
 
 ChildRun::~ChildRun() {
   if (child_ > 0) {
-    kill();
+    ChildRun::kill();
     waitpid(child_, nullptr, 0);
   }
   for (const int file : {process_file_, statistics_, said_}) close(file);
 }
 
-void ChildRun::kill() const {
+void ChildRun::kill() {
   // Its group first: it may have started others.
   ::kill(-child_, SIGKILL);
   ::kill(child_, SIGKILL);

@@ -13,42 +13,54 @@ namespace warpline::sweep {
 /// own.
 using Command = std::function<int(const std::vector<std::string>& words)>;
 
-/// A command that a process of its own does, and what becomes of it.
-class ChildRun {
+/// A command that a process does somewhere, and what becomes of it. Its destructor kills it if it still runs.
+class PointRun {
  public:
   /// How it ended.
   struct End {
     int exit_status = 0;     ///< where it was not killed
     int killed_by = 0;       ///< a signal
-    std::string statistics;  ///< what it wrote to statistics_path()
+    std::string statistics;  ///< what it wrote to ChildRun::statistics_path()
     std::string said;        ///< the last of what it wrote to its standard streams
     double wall_s = 0, cpu_s = 0;
     std::uint64_t peak_bytes = 0;
   };
 
+  PointRun() = default;
+  virtual ~PointRun() = default;
+  PointRun(const PointRun&) = delete;
+  PointRun& operator=(const PointRun&) = delete;
+  /// Becomes readable when it has ended; -1: there is no such file, and ended() must be asked.
+  [[nodiscard]] virtual int file() const = 0;
+  virtual void kill() = 0;
+  /// Whether it has ended; then `end` says how. Once.
+  [[nodiscard]] virtual bool ended(End& end) = 0;
+  /// Since it began.
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// One that a child of this process does.
+class ChildRun final : public PointRun {
+ public:
   /// The file that commands are to write their statistics to.
   [[nodiscard]] static const char* statistics_path();
   /// Begins. The child ends when this process does, in whatever way, and hears no signals of its terminal.
   /// Throws std::system_error: the host has no room for one.
   ChildRun(const Command& command, const std::vector<std::string>& words);
-  /// Kills it if it still runs.
-  ~ChildRun();
-  ChildRun(const ChildRun&) = delete;
-  ChildRun& operator=(const ChildRun&) = delete;
+  ~ChildRun() override;
 
-  /// Becomes readable when it has ended.
-  [[nodiscard]] int file() const { return process_file_; }
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-  void kill() const;
-  /// Whether it has ended; then `end` says how. Once.
-  [[nodiscard]] bool ended(End& end);
+  [[nodiscard]] int file() const override { return process_file_; }
+  void kill() override;
+  [[nodiscard]] bool ended(End& end) override;
 
  private:
   pid_t child_ = -1;
   int process_file_ = -1, statistics_ = -1, said_ = -1;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace warpline::sweep

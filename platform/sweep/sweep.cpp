@@ -14,9 +14,10 @@
 namespace warpline::sweep {
 namespace {
 
-constexpr double kCommitEvery = 0.5;  ///< seconds: what a kill loses at most, beside what runs
-constexpr int kLookEvery = 100;       ///< milliseconds
-constexpr unsigned kTries = 2;        ///< of a run whose process is lost
+constexpr double kCommitEvery = 0.5;   ///< seconds: what a kill loses at most, beside what runs
+constexpr int kLookEvery = 100;        ///< milliseconds
+constexpr int kLookAtOthersEvery = 2;  ///< milliseconds: they have no file to wait for
+constexpr unsigned kTries = 2;         ///< of a run whose process is lost
 
 /// The last line that a run has said, without what it begins with.
 std::string last_error(const std::string& said) {
@@ -36,7 +37,7 @@ struct Sweep::Slot {
   const Point* point = nullptr;
   unsigned tries = 0;
   bool too_long = false;
-  std::unique_ptr<ChildRun> child;
+  std::unique_ptr<PointRun> run;
 };
 
 std::vector<std::string> Sweep::words_of(const Study& study, const Point& point,
@@ -68,7 +69,7 @@ Sweep::Sweep(const Study& study, const Plan& plan, ResultStore& store, const Opt
       waiting_.push_back(&*p);
     }
   if (options.first_ones) keep_first_ones();
-  slots_.resize(options.jobs);
+  slots_.resize(options.jobs + (options.others == nullptr ? 0 : options.others->places()));
 }
 
 Sweep::~Sweep() = default;
@@ -102,8 +103,14 @@ void Sweep::commit_in_time(bool now) {
 void Sweep::begin(const Point& point, unsigned tries) {
   const auto free =
       std::find_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.point == nullptr; });
-  free->child =
-      std::make_unique<ChildRun>(options_.command, words_of(study_, point, ChildRun::statistics_path()));
+  const std::vector<std::string> words = words_of(study_, point, ChildRun::statistics_path());
+  const auto number = static_cast<std::size_t>(free - slots_.begin());
+  // The first are of this process.
+  if (number < options_.jobs) {
+    free->run = std::make_unique<ChildRun>(options_.command, words);
+  } else {
+    free->run = options_.others->begin(number - options_.jobs, words);
+  }
   free->point = &point;
   free->tries = tries;
   free->too_long = false;
@@ -111,20 +118,20 @@ void Sweep::begin(const Point& point, unsigned tries) {
 
 /// Takes the end of its run, if it has come, out of the slot.
 void Sweep::look_after(Slot& slot) {
-  if (study_.limit_s && !slot.too_long && slot.child->seconds() > *study_.limit_s) {
+  if (study_.limit_s && !slot.too_long && slot.run->seconds() > *study_.limit_s) {
     slot.too_long = true;
-    slot.child->kill();
+    slot.run->kill();
   }
   Ended ended{slot.point, slot.tries, slot.too_long, {}};
-  if (!slot.child->ended(ended.end)) return;
+  if (!slot.run->ended(ended.end)) return;
   slot.point = nullptr;
-  slot.child.reset();
+  slot.run.reset();
   ended_.push_back(std::move(ended));
 }
 
 /// Writes the row of a run that has ended, or has it done anew.
 void Sweep::settle(Ended& ended) {
-  ChildRun::End& end = ended.end;
+  PointRun::End& end = ended.end;
   const Point& point = *ended.point;
   const bool too_long = ended.too_long;
   if (end.killed_by != 0 && !too_long && ended.tries + 1 < kTries) {
@@ -196,7 +203,8 @@ bool Sweep::fill_slots() {
 
 Sweep::Outcome Sweep::run() {
   for (;;) {
-    if (options_.stop_wanted && options_.stop_wanted()) {
+    if ((options_.stop_wanted && options_.stop_wanted()) ||
+        (options_.others != nullptr && options_.others->stop_wanted())) {
       outcome_.stopped = true;
       break;
     }
@@ -210,8 +218,9 @@ Sweep::Outcome Sweep::run() {
     if (!again_.empty() && has_room) continue;
     if (!works) break;
     std::vector<pollfd> files;
-    for (const Slot& s : slots_) files.push_back({s.child == nullptr ? -1 : s.child->file(), POLLIN, 0});
-    poll(files.data(), files.size(), kLookEvery);
+    for (const Slot& s : slots_) files.push_back({s.run == nullptr ? -1 : s.run->file(), POLLIN, 0});
+    poll(files.data(), files.size(), options_.others == nullptr ? kLookEvery : kLookAtOthersEvery);
+    if (options_.others != nullptr) options_.others->look();
     for (Slot& s : slots_)
       if (s.point != nullptr) look_after(s);
   }

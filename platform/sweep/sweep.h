@@ -9,6 +9,7 @@
 
 #include "platform/sweep/child_run.h"
 #include "platform/sweep/points.h"
+#include "platform/sweep/remote_runs.h"
 #include "platform/sweep/result_store.h"
 
 namespace warpline::sweep {
@@ -18,9 +19,10 @@ namespace warpline::sweep {
 class Sweep {
  public:
   struct Options {
-    unsigned jobs = 1;        ///< processes at a time
-    bool first_ones = false;  ///< of each workload the first point alone, for an estimate
-    Command command;          ///< does what a process is to do
+    unsigned jobs = 1;             ///< processes at a time, of this one
+    RemoteRuns* others = nullptr;  ///< more of them, of other processes; null: there are none
+    bool first_ones = false;       ///< of each workload the first point alone, for an estimate
+    Command command;               ///< does what a process is to do
     std::function<void(std::size_t done, std::size_t of)> on_progress;  ///< after each run, and now and then
     std::function<bool()> stop_wanted;                                  ///< asked now and then
   };
@@ -49,7 +51,7 @@ class Sweep {
     const Point* point = nullptr;
     unsigned tries = 0;
     bool too_long = false;
-    ChildRun::End end;
+    PointRun::End end;
   };
   void keep_first_ones();
   void begin(const Point& point, unsigned tries);

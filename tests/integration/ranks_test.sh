@@ -193,3 +193,48 @@ echo "SIGINT: ends all"
 signalled KILL
 [ $status != 0 ] && [ $status != 124 ] && [ ! -e stats.json ] || fail "SIGKILL: $status, $(cat err)"
 echo "a rank that is lost: ends all"
+
+# A study whose points the first rank hands out: its rows are those of one process.
+cp "$source/sw/kernels/vecadd.toml" .
+cat >study.toml <<'END'
+gpus = ["mini"]
+[keys]
+l2.slices     = [2, 4]
+dram.channels = [1, 2, 4]
+[[workload]]
+run = "vecadd.toml"
+END
+on_ranks 3 "$warpline" sweep study.toml --mpi --results ranks.sqlite --quiet >out 2>err || fail "a study: $(cat err)"
+"$warpline" sweep study.toml --results one.sqlite --quiet 2>err || fail "a study: $(cat err)"
+for file in ranks one; do "$warpline" export $file.sqlite --metrics 'cycles,l2.*,dram.*' >$file.csv; done
+[ "$(wc -l <one.csv)" = 7 ] && cmp one.csv ranks.csv || fail "a study: $(cat ranks.csv)"
+echo "a study: rows are those of one process"
+
+# A run that is killed is begun again, and then a row; a rank that is killed ends all, and rows stay.
+printf 'gpus = "mini"\n[keys]\ngpus = 4\nl2.slices = [2, 4, 8]\n[[workload]]\nrun = "long.toml"\n' >long_study.toml
+rm -f pid*
+on_ranks 2 bash -c 'echo $$ >pid${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}; exec "$@"' - \
+  "$warpline" sweep long_study.toml --mpi --results lost.sqlite --quiet >out 2>err &
+job=$!
+# new_run RANK BEFORE: sets `run` to a run of a rank that is not that of before.
+new_run() {
+  for ((n = 0; n < 500; ++n)); do
+    run=$([ ! -s "pid$1" ] || pgrep -P "$(cat "pid$1")" | grep -vx "${2:-none}" | head -1) || true
+    [ -z "$run" ] || return 0
+    sleep 0.02
+  done
+  fail "rank $1 runs nothing: $(cat err)"
+}
+has_lost() { "$warpline" export lost.sqlite --metrics cycles 2>/dev/null | grep -q ',lost,"its process was killed by signal 9'; }
+new_run 0
+for ((tries = 0; tries < 2; ++tries)); do
+  kill -KILL "$run"
+  new_run 0 "$run"
+done
+for ((n = 0; n < 100; ++n)); do has_lost && break; sleep 0.05; done
+kill -KILL "$(cat pid1)"
+status=0
+wait $job || status=$?
+[ $status != 0 ] && [ $status != 124 ] || fail "a rank of a study: $status, $(cat err)"
+has_lost || fail "a row is gone: $("$warpline" export lost.sqlite --metrics cycles)"
+echo "a study: a lost run is a row, a lost rank ends all"

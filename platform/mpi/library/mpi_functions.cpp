@@ -56,8 +56,30 @@ const char* wait(unsigned rank, std::size_t* count) {
   return outcome(error);
 }
 
+const char* look(unsigned* rank, std::size_t* count, bool* is_there) {
+  MPI_Status status;
+  int found = 0;
+  if (const int error = MPI_Improbe(MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &found, &waited, &status);
+      error != MPI_SUCCESS)
+    return outcome(error);
+  *is_there = found != 0;
+  if (found == 0) return nullptr;
+  *rank = static_cast<unsigned>(status.MPI_SOURCE);
+  const int error = MPI_Get_count(&status, MPI_BYTE, &waited_bytes);
+  *count = static_cast<std::size_t>(waited_bytes);
+  return outcome(error);
+}
+
 const char* take(char* bytes) {
   return outcome(MPI_Mrecv(bytes, waited_bytes, MPI_BYTE, &waited, MPI_STATUS_IGNORE));
+}
+
+const char* is_sent(bool* all) {
+  int done = 0;
+  const int error = MPI_Testall(static_cast<int>(sending.size()), sending.data(), &done, MPI_STATUSES_IGNORE);
+  *all = done != 0;
+  if (done != 0) sending.clear();
+  return outcome(error);
 }
 
 const char* sent() {
@@ -74,7 +96,7 @@ void abort(int status) {
   MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-constexpr MpiFunctions kFunctions = {start, send, wait, take, sent, end, abort};
+constexpr MpiFunctions kFunctions = {start, send, wait, take, look, is_sent, sent, end, abort};
 
 }  // namespace
 }  // namespace warpline
