@@ -246,7 +246,7 @@ SpaceSearch::Cost SpaceSearch::cost_of(double weight) const {
     if (least < most) range[n] = most - least;
   }
   return [low, range, weight](const Rating& r) {
-    if (r.kind == Kind::short_) return kShort + r.shortfall / (1 + r.shortfall);
+    if (r.kind == Kind::missed) return kShort + r.shortfall / (1 + r.shortfall);
     if (r.kind != Kind::met) return kNothing;
     double value = 0;
     if (low.size() == 1) {
@@ -290,8 +290,8 @@ bool SpaceSearch::draw(Candidate& candidate) {
 
 bool SpaceSearch::better(const Rating& a, const Rating& b) {
   if (a.kind != b.kind) return a.kind < b.kind;
-  if (a.kind == Kind::short_ && a.shortfall != b.shortfall) return a.shortfall < b.shortfall;
-  return (a.kind == Kind::met || a.kind == Kind::short_) && a.values[0] < b.values[0];
+  if (a.kind == Kind::missed && a.shortfall != b.shortfall) return a.shortfall < b.shortfall;
+  return (a.kind == Kind::met || a.kind == Kind::missed) && a.values[0] < b.values[0];
 }
 
 std::vector<Candidate> SpaceSearch::best() const {

@@ -25,13 +25,13 @@ struct Space {
 struct Rating {
   enum class Kind : std::uint8_t {
     met,      ///< it has values, and meets every constraint
-    short_,   ///< it has values, and misses a constraint
+    missed,   ///< it has values, and misses a constraint
     failed,   ///< it was evaluated, and has no values
     nothing,  ///< there is no such candidate, which took no evaluation to see
   };
   Kind kind = Kind::nothing;
-  double shortfall = 0;        ///< of short_: by how much, above 0
-  std::vector<double> values;  ///< of met and short_: one for each objective, of which less is better
+  double shortfall = 0;        ///< of missed: by how much, above 0
+  std::vector<double> values;  ///< of met and missed: one for each objective, of which less is better
 };
 
 /// Looks for the least of one objective, or for the front of two, in a space of which an evaluation takes

@@ -171,7 +171,7 @@ void Optimiser::judge_values(Tried& tried) const {
   for (std::size_t n = 0; n < aim_.objectives.size(); ++n)
     tried.rating.values.push_back(aim_.maximise ? -value(tried, n) : value(tried, n));
   tried.rating.shortfall = shortfall;
-  tried.rating.kind = shortfall > 0 ? Rating::Kind::short_ : Rating::Kind::met;
+  tried.rating.kind = shortfall > 0 ? Rating::Kind::missed : Rating::Kind::met;
 }
 
 double Optimiser::value(const Tried& tried, std::size_t objective) {
@@ -202,7 +202,7 @@ std::vector<const Optimiser::Tried*> Optimiser::best() const {
 std::vector<const Optimiser::Tried*> Optimiser::nearest() const {
   std::vector<const Tried*> out;
   for (const Tried& t : tried_)
-    if (t.rating.kind == Rating::Kind::short_) out.push_back(&t);
+    if (t.rating.kind == Rating::Kind::missed) out.push_back(&t);
   std::stable_sort(out.begin(), out.end(), [](const Tried* a, const Tried* b) {
     return search::SpaceSearch::better(a->rating, b->rating);
   });

@@ -1,5 +1,6 @@
 #include "platform/sweep/remote_runs.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <nlohmann/json.hpp>
@@ -91,8 +92,8 @@ RemoteRuns::RemoteRuns(Mail& mail, const std::string& version) : mail_(mail) {
       continue;
     }
     if (const std::string theirs = hello.at("version"); theirs != version)
-      throw RemoteError{"rank " + std::to_string(message->first) + " is warpline " + theirs +
-                        ", and this is " + version};
+      throw RemoteError{
+          fmt::format("rank {} is warpline {}, and this is {}", message->first, theirs, version)};
     jobs[message->first] = hello.at("jobs");
     ++heard;
   }
@@ -172,6 +173,7 @@ void work_for_others(Mail& mail, const std::string& version, unsigned jobs, cons
     }
     if (heard) continue;
     std::vector<pollfd> files;
+    files.reserve(runs.size());
     for (const auto& [number, run] : runs) files.push_back({run->file(), POLLIN, 0});
     poll(files.data(), files.size(), kLookForMessages);
   }

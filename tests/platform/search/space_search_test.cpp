@@ -39,7 +39,7 @@ class SpaceSearches : public ::testing::Test {
     }
     r.values = values(c);
     r.shortfall = shortfall_(c);
-    r.kind = r.shortfall > 0 ? Rating::Kind::short_ : Rating::Kind::met;
+    r.kind = r.shortfall > 0 ? Rating::Kind::missed : Rating::Kind::met;
     return r;
   }
   [[nodiscard]] std::vector<Candidate> all() const {
