@@ -106,7 +106,7 @@ TEST(Energy, IsWorkTimesFiguresAndTime) {
   EXPECT_DOUBLE_EQ(sum, 36.3e-6 + 5.4e-6 + 126e-6);
   const std::string text = energy_text({s});
   EXPECT_THAT(text, HasSubstr("the whole run: 167.7 uJ, 168 W"));
-  EXPECT_THAT(text, HasSubstr("     126.0 uJ   75.1%  static\n"));
+  EXPECT_THAT(text, HasSubstr("    126.0 uJ   75.1%  static\n"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("tensor"))) << "what was not done is not shown";
   s = source_of({});
   s.time_ns = 0;
