@@ -38,6 +38,23 @@ int check_observation(RunRequest& request) {
   return kDone;
 }
 
+/// Of figures over time.
+int check_sampling(const RunRequest& request) {
+  const bool sampled = !request.series.empty() || request.sample;
+  if (request.sample == Cycle{0})
+    return bad_input("--sample must be at least 1: it is the cycles that each row stands for");
+  if (request.sample && request.series.empty() && request.observation.timeline.empty())
+    return bad_input("--sample says how often figures go into --series and --timeline, and neither is given");
+  if (!request.figures.empty() && !sampled)
+    return bad_input(
+        "--figures says what --series has, and what --timeline has by --sample; neither is given");
+  if (sampled && !is_timed(request.transport))
+    return bad_input("--series and --sample show a timed run over time; what --transport " +
+                         request.transport + " does happens in no cycle of its own",
+                     "--transport fast or at");
+  return kDone;
+}
+
 }  // namespace
 
 bool is_timed(const std::string& transport) {
@@ -102,6 +119,7 @@ int check_request(RunRequest& request) {
                      "--transport fast, at or lt");
   if (const auto metrics = NsightMetric::named(request.metrics); !metrics.ok())
     return bad_input(metrics.faults());
+  if (const int status = check_sampling(request); status != kDone) return status;
   if (const int status = check_observation(request); status != kDone) return status;
   return request.max_cycles == 0 ? bad_input("--max-cycles must be at least 1") : kDone;
 }

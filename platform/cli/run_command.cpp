@@ -29,6 +29,7 @@
 #include "platform/profile/profiler.h"
 #include "platform/report/energy.h"
 #include "platform/report/nsight_metrics.h"
+#include "platform/series/figure_sampler.h"
 #include "platform/systemc/systemc_backend.h"
 #include "rtl_models/base/sha256.h"
 #include "rtl_models/base/text.h"
@@ -159,6 +160,15 @@ class Run {
     }
     if (faults.empty()) faults = runner.prepare();
     if (faults.empty() && !request_.warm && !request_.restore.empty()) faults = restore(platform, &runner);
+    if (faults.empty() && (!request_.series.empty() || request_.sample)) {
+      SampleOptions sampling{request_.sample.value_or(SampleOptions{}.every), request_.series,
+                             request_.figures};
+      Watcher* const timeline =
+          request_.sample && !request_.observation.timeline.empty() ? observation_ : nullptr;
+      sampler_ = &platform.attach(std::make_unique<FigureSampler>(platform, std::move(sampling), timeline));
+      runner.on_measuring([this] { sampler_->forget(); });
+      faults = sampler_->start();
+    }
     const int ready = faults.empty() ? kDone : bad_input(faults);
     if (const int status = ranks_.agreed("the GPUs made", ready); status != kDone) return status;
     if (request_.check_consistency) consistency_.follow(platform);
@@ -356,6 +366,9 @@ class Run {
             host->access_log(std::filesystem::path(request_.access_log).extension() == ".json"));
     if (profiler_ != nullptr)
       write("--profile", request_.profile, profile_text(profile_, inputs_->config.name, request_.transport));
+    if (sampler_ != nullptr)
+      if (const std::string failure = sampler_->finish(); !failure.empty())
+        fail_to_write("--series: " + failure);
     if (observation_ != nullptr)
       for (const std::string& failure : observation_->finish()) fail_to_write(failure);
     if (!unsaved_.empty() && end.outcome == RunOutcome::quiescent) fail_to_write(unsaved_);
@@ -448,8 +461,9 @@ class Run {
   std::optional<RunInputs> inputs_;
   RunStatistics statistics_;
   ConsistencyReport consistency_;
-  Watcher* observation_ = nullptr;  ///< null: nothing is watched
-  Profiler* profiler_ = nullptr;    ///< null: nothing is profiled
+  Watcher* observation_ = nullptr;    ///< null: nothing is watched
+  FigureSampler* sampler_ = nullptr;  ///< null: nothing is sampled
+  Profiler* profiler_ = nullptr;      ///< null: nothing is profiled
   std::vector<KernelProfile> profile_;
   std::string unsaved_;       ///< why there is no checkpoint; empty: there is, or none was asked for
   bool printed_ = false;      ///< kernels have printed something
@@ -576,6 +590,22 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_flag("--energy", r.energy, "shows an estimate of the energy at the end, by figures of an H200");
+  command.add_option(
+      "--series", r.series,
+      "writes figures over time to this CSV file: a row for every --sample cycles of each launch");
+  command
+      .add_option("--sample", r.sample,
+                  "cycles of a row of --series, which are 1000 unless this says otherwise; given with "
+                  "--timeline, its tracks have the same figures")
+      ->transform(kWholeNumber)
+      ->type_name("CYCLES");
+  command
+      .add_option("--figures", r.figures,
+                  "which figures: names of docs/series.md, and counters or patterns of them, such as "
+                  "\"l2[*].sector_hits\", between commas; may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "
                      "ends in .json");

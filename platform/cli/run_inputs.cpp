@@ -84,7 +84,7 @@ class InputReader {
     for (const auto& [option, path] :
          {std::pair{"--stats", &request_.stats}, std::pair{"--access-log", &request_.access_log},
           std::pair{"--profile", &request_.profile}, std::pair{"--wave", &request_.observation.wave},
-          std::pair{"--timeline", &request_.observation.timeline},
+          std::pair{"--series", &request_.series}, std::pair{"--timeline", &request_.observation.timeline},
           std::pair{"--latency", &request_.observation.latency},
           std::pair{"--reuse", &request_.observation.reuse}, std::pair{"--dot", &request_.dot},
           std::pair{"--save", &request_.save}})

@@ -35,6 +35,7 @@ std::string why_not_on_ranks(const RunRequest& request, unsigned ranks) {
                                                 {"--latency", !request.observation.latency.empty()},
                                                 {"--reuse", !request.observation.reuse.empty()},
                                                 {"--profile", !request.profile.empty()},
+                                                {"--series", !request.series.empty()},
                                                 {"--check-consistency", request.check_consistency}};
   for (const auto& [option, given] : whole)
     if (given)

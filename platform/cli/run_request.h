@@ -29,6 +29,9 @@ struct RunRequest {
   bool energy = false;               ///< an estimate of it is shown at the end
   std::string access_log;            ///< what arrived at devices: text, or JSON if it ends so; or empty
   std::string profile;               ///< what warps did, per instruction: JSON; or empty
+  std::optional<Cycle> sample;       ///< --sample: cycles of a span of --series and --timeline
+  std::string series;                ///< CSV of figures over time, or empty
+  std::vector<std::string> figures;  ///< of both: see figures_named()
   WatchOptions
       observation;  ///< --wave, --timeline, --latency, --reuse, --probe; check_request() reads the window
   std::optional<std::string> window;  ///< --window, as written

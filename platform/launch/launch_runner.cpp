@@ -85,6 +85,7 @@ struct LaunchRunner::State {
   bool dumps = true;
   std::function<void(std::size_t, const std::string&)> on_launch{};
   std::function<void(const std::string&, bool)> on_printed{};
+  std::function<void()> on_measuring{};
   std::function<bool()> on_check{};
 };
 
@@ -107,8 +108,12 @@ class LaunchRunner::State::Run {
       // What setting up cost, or came before on a machine that is warm, is no part of the run.
       before_ = end_.before = counted_now();
       end_.measured_from = platform_.now();
+      note_measuring();
     }
-    if (!state_.before.empty()) go_on();
+    if (!state_.before.empty()) {
+      go_on();
+      note_measuring();
+    }
     const bool all_ran = run_steps();
     if (end_.outcome == RunOutcome::quiescent && end_.input_faults.empty()) note_progress();
     for (const auto& [opcode, count] : unknown_opcodes_)
@@ -357,6 +362,10 @@ class LaunchRunner::State::Run {
     end_.fast_forwarded = grids_started_;
     end_.measured_from = platform_.now();
     end_.before = before_;
+    note_measuring();
+  }
+  void note_measuring() const {
+    if (state_.on_measuring) state_.on_measuring();
   }
 
   void note(const std::vector<Comparison>& comparisons) {
@@ -472,6 +481,10 @@ void LaunchRunner::on_launch(std::function<void(std::size_t, const std::string&)
 
 void LaunchRunner::on_printed(std::function<void(const std::string&, bool)> callback) {
   state_->on_printed = std::move(callback);
+}
+
+void LaunchRunner::on_measuring(std::function<void()> callback) {
+  state_->on_measuring = std::move(callback);
 }
 
 void LaunchRunner::on_check(std::function<bool()> callback) {

@@ -67,6 +67,9 @@ class WARPLINE_PUBLIC LaunchRunner {
   /// Called after each grid with what its kernels have printed, in pieces: by printf, or (`assertion`) by
   /// assertions that failed.
   void on_printed(std::function<void(const std::string& text, bool assertion)> callback);
+  /// Called when what is measured begins, where something was counted before: by what is fast-forwarded over,
+  /// by a host's setting up, or by what ran on the machine until it was saved.
+  void on_measuring(std::function<void()> callback);
   /// Called now and then while results are compared; false leaves out what is not compared yet.
   void on_check(std::function<bool()> callback);
   /// Reserves and fills memory, and checks that this GPU can run every kernel.

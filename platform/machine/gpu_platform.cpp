@@ -962,6 +962,7 @@ void GpuPlatform::visit(CounterVisitor& visitor) const {
   if (exchange != nullptr) regions = sum_of_ranks(*exchange, std::move(regions));
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const std::string block = "buffer." + buffers[i] + ".l2";
+    if (!visitor.wants(block)) continue;
     visitor.counter(block, "sector_accesses", regions[2 * i], "sectors",
                     "look-ups of this buffer's lines in L2");
     visitor.counter(block, "sector_hits", regions[2 * i + 1], "sectors", "of those, found valid");

@@ -57,6 +57,14 @@ void TimelineWriter::host(const std::string& what, const std::string& where, Cyc
       json_string(what), host_row_, first, last - first, json_string(where)));
 }
 
+void TimelineWriter::sampled(const std::string& name, const std::string& unit, Cycle first, double value) {
+  if (first < window_.first || first > window_.last) return;
+  const auto row = static_cast<unsigned>(rows_.size());
+  if (!std::exchange(has_figures_, true)) write_name("process_name", row, 0, "figures");
+  add(fmt::format(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{{}:{:.5g}}}}})", json_string(name), row,
+                  first, json_string(unit.empty() ? "value" : unit), value));
+}
+
 void TimelineWriter::kernel(const std::string& name, Cycle first, Cycle last) {
   if (last >= window_.first && first <= window_.last)
     kernels_.push_back({name, std::max(first, window_.first), std::min(last, window_.last)});

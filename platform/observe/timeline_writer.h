@@ -43,6 +43,9 @@ class TimelineWriter final : public Observer {
   void add_hop(const Hop& hop);
   /// A host gets the next row. Pre: called once, before start().
   void show_host();
+  /// A figure over time has this value, of that unit, from cycle `first` on. Figures have a row of their own,
+  /// behind all others.
+  void sampled(const std::string& name, const std::string& unit, Cycle first, double value);
   /// The row of a block that is shown.
   [[nodiscard]] unsigned row_of(const Component& block) const { return row_of_.at(&block); }
   /// Writes an event that the caller has made: a JSON object.
@@ -107,6 +110,7 @@ class TimelineWriter final : public Observer {
   unsigned mhz_;
   std::vector<Row> rows_;  ///< row 0: kernels
   unsigned host_row_ = 0;
+  bool has_figures_ = false;
   std::map<const Component*, unsigned> row_of_;
   std::unordered_map<const PortBase*, Hop> hops_;  ///< by both ports
   Slices slices_;

@@ -29,6 +29,7 @@ class PlatformWatcher final : public Watcher, private Observer {
   PlatformWatcher(GpuPlatform& platform, WatchOptions options);
 
   [[nodiscard]] Diagnostics start() override;
+  void sampled(const std::string& name, const std::string& unit, Cycle first, double value) override;
   [[nodiscard]] std::vector<std::string> finish() override;
   void at_rest() override { recorder_.settle(); }
   void grids_ended(const std::vector<GridRun>& runs, RunOutcome outcome) override;
@@ -156,6 +157,10 @@ void PlatformWatcher::grids_ended(const std::vector<GridRun>& runs, RunOutcome /
 
 void PlatformWatcher::host_did(const std::string& what, const std::string& where, Cycle first, Cycle last) {
   if (timeline_ != nullptr) timeline_->host(what, where, first, last);
+}
+
+void PlatformWatcher::sampled(const std::string& name, const std::string& unit, Cycle first, double value) {
+  if (timeline_ != nullptr) timeline_->sampled(name, unit, first, value);
 }
 
 std::vector<std::string> PlatformWatcher::finish() {

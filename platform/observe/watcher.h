@@ -39,6 +39,9 @@ class WARPLINE_PUBLIC Watcher : public Attachment {
   /// that match nothing, the files that cannot be written; nothing is watched then. Called once, before the
   /// first launch, and after map_everything() unless the run was without data from the start.
   [[nodiscard]] virtual Diagnostics start() = 0;
+  /// The timeline, if there is one, has a track of figures over time, on which `name` has this value from
+  /// cycle `first` on; the cycles of each name only go on. Pre: between start() and finish().
+  virtual void sampled(const std::string& name, const std::string& unit, Cycle first, double value) = 0;
   /// Puts the files in their places, complete however the run ended; without this call there are none.
   /// Returns why that failed, a sentence per file. Nothing is watched any more.
   [[nodiscard]] virtual std::vector<std::string> finish() = 0;

@@ -26,24 +26,6 @@ std::string total_path(std::string_view path) {
   return out;
 }
 
-namespace {
-
-/// Calls a function for each counter.
-template <class F>
-class EachCounter final : public CounterVisitor {
- public:
-  explicit EachCounter(F f) : f_(std::move(f)) {}
-  void counter(std::string_view block, std::string_view name, std::uint64_t value, std::string_view unit,
-               std::string_view description) override {
-    f_(block, name, value, unit, description);
-  }
-
- private:
-  F f_;
-};
-
-}  // namespace
-
 void CounterTable::learn(const std::function<void(CounterVisitor&)>& visit) {
   std::vector<Entry> instances;
   EachCounter collect([&](std::string_view block, std::string_view name, std::uint64_t /*value*/,

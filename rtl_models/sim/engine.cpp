@@ -340,6 +340,15 @@ bool Engine::told_to_stop() {
   return !all_ranks(progress_(now_));
 }
 
+/// Tells what ends before the next tick.
+void Engine::end_spans(Cycle scheduled) {
+  while (scheduled > span_end_) {
+    const Cycle next = spans_->span_ended(span_end_);
+    WARPLINE_EXPECT(next > span_end_, "a span ends after the one before it");
+    span_end_ = next;
+  }
+}
+
 /// Nobody is to be ticked any more.
 RunOutcome Engine::run_dry() {
   if (!quiescent()) return RunOutcome::deadlock;
@@ -348,6 +357,7 @@ RunOutcome Engine::run_dry() {
   now_ = resting_ = std::max(last_move(), resting_);
   inner_end_ = 0;
   for (Cluster& c : clusters_) c.calendar.restart();
+  if (spans_ != nullptr) span_end_ = spans_->came_to_rest(now_);
   return RunOutcome::quiescent;
 }
 
@@ -360,10 +370,12 @@ RunOutcome Engine::run_in_step(Cycle now, Cycle limit) {
     const Cycle scheduled = next_tick();
     if (scheduled == kNever) return run_dry();
     if (scheduled > now) return RunOutcome::cycle_limit;
+    end_spans(scheduled);
     const bool all_due = scheduled >= inner_end_;
-    // Whoever is told of the progress finds all in one cycle.
+    // Whoever is told of the progress, or of spans, finds all in one cycle.
     if (all_due)
-      inner_end_ = std::min({scheduled + inner_window_, limit + 1, std::max(scheduled + 1, progress_at_)});
+      inner_end_ = std::min({scheduled + inner_window_, limit + 1, std::max(scheduled + 1, progress_at_),
+                             std::max(span_end_, span_end_ + 1)});
     // What outer clusters have passed is due in an inner one that was woken from outside.
     if (all_due || scheduled < outer_end)
       for (Cluster* c : inner_) run_cluster(*c, std::min(inner_end_, limit + 1), now_);
@@ -382,8 +394,10 @@ RunOutcome Engine::run_until(Cycle limit) {
     const Cycle scheduled = next_tick();
     if (scheduled == kNever) return run_dry();
     if (scheduled > limit) return RunOutcome::cycle_limit;
+    end_spans(scheduled);
     if (mode_ == TickMode::lazy) {
-      const Cycle last = std::min({scheduled + window_ - 1, limit, std::max(scheduled, progress_at_)});
+      const Cycle last =
+          std::min({scheduled + window_ - 1, limit, std::max(scheduled, progress_at_), span_end_});
       run_window(scheduled, last + 1);
     } else {
       step_other_modes(scheduled);

@@ -109,6 +109,18 @@ class Component {
   Calendar::Place place_;     ///< as such
 };
 
+/// Hears where spans of cycles end, such as every thousandth cycle, to look at what was done in them.
+class SpanListener {
+ public:
+  virtual ~SpanListener() = default;
+  /// Everybody has done their work up to cycle `last`, and nobody what comes later. Returns the end of the
+  /// next span, a later cycle; kNever: nothing more is to be told.
+  virtual Cycle span_ended(Cycle last) = 0;
+  /// Nothing is left to do, and time goes on from cycle `now`, which lies before the end of spans that were
+  /// told if only idle ticks came after it. Returns the end of the next span.
+  virtual Cycle came_to_rest(Cycle now) = 0;
+};
+
 /// Runs the components of one netlist by a calendar of ticks. Order within a cycle has no effect,
 /// because every channel takes at least one cycle.
 ///
@@ -229,6 +241,15 @@ class Engine {
   [[nodiscard]] Cycle last_move() const;
   /// Called about every `cycles` cycles; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(Cycle)> callback);
+  /// Tells `listener` of the ends of spans, the first of which is cycle `first`, from now on; null: nobody
+  /// any more. Where time passes over several ends at once, each is told. Pre: not ticking; there are no
+  /// other ranks; the listener outlives the runs that tell it.
+  void tell_spans(SpanListener* listener, Cycle first) {
+    WARPLINE_EXPECT(listener == nullptr || ranks_ == nullptr,
+                    "spans are told where all of the netlist is run");
+    spans_ = listener;
+    span_end_ = listener == nullptr ? kNever : first;
+  }
 
   /// Something happened in cycle `now`, before which a run must not end: called by a host, which is no block,
   /// for the time at which it acted last. Ports that take a message off a channel tell their component.
@@ -297,6 +318,7 @@ class Engine {
   [[nodiscard]] static const Cluster& running_cluster();
   void find_windows();
   bool told_to_stop();
+  void end_spans(Cycle scheduled);
   RunOutcome run_dry();
   [[nodiscard]] bool quiescent_here() const;
   [[nodiscard]] SteppedStandstill standstill_here() const;
@@ -326,6 +348,8 @@ class Engine {
   Cycle progress_every_ = kNever;
   Cycle progress_at_ = kNever;
   std::function<bool(Cycle)> progress_;
+  SpanListener* spans_ = nullptr;
+  Cycle span_end_ = kNever;  ///< the next that spans_ is told
   std::function<Cycle()> wait_;
   std::function<void()> wake_waiters_;
   unsigned waiting_below_ = 0;  ///< accesses in wait_below()

@@ -111,6 +111,45 @@ TEST(Engine, ProgressIsReportedAndMayStop) {
   EXPECT_EQ(sleeper.ticks.back(), 500U);
 }
 
+/// Spans of ten cycles.
+struct Spans final : SpanListener {
+  explicit Spans(const Sleeper& s) : sleeper(s) {}
+  Cycle span_ended(Cycle last) override {
+    ends.push_back(last);
+    EXPECT_TRUE(sleeper.ticks.empty() || sleeper.ticks.back() <= last);
+    return last + 10;
+  }
+  Cycle came_to_rest(Cycle now) override {
+    rested = now;
+    return now + 10;
+  }
+  const Sleeper& sleeper;
+  std::vector<Cycle> ends;
+  Cycle rested = kNever;
+};
+
+TEST(Engine, SpansEndBeforeWhatComesLater) {
+  for (const TickMode mode : {TickMode::lazy, TickMode::every_cycle, TickMode::spurious_and_shuffled}) {
+    Engine engine(mode);
+    Sleeper sleeper(engine, "sleeper", {3, 10, 11, 20, 45});
+    Spans spans(sleeper);
+    engine.tell_spans(&spans, 10);
+    engine.note_move(17);
+    EXPECT_EQ(engine.run_until(1000), RunOutcome::quiescent);
+    EXPECT_EQ(spans.ends, (std::vector<Cycle>{10, 20, 30, 40}));
+    EXPECT_EQ(spans.rested, 17U);  // whatever was ticked after it
+    spans.ends.clear();
+    sleeper.ticks.clear();
+    sleeper.wake(30);
+    EXPECT_EQ(engine.run_until(1000), RunOutcome::quiescent);
+    EXPECT_EQ(spans.ends, (std::vector<Cycle>{27}));
+    engine.tell_spans(nullptr, 0);
+    sleeper.wake(90);
+    EXPECT_EQ(engine.run_until(1000), RunOutcome::quiescent);
+    EXPECT_EQ(spans.ends, (std::vector<Cycle>{27}));
+  }
+}
+
 TEST(Engine, EveryCycleModeTicksEveryEdge) {
   Engine engine(TickMode::every_cycle);
   Sleeper fast(engine, "fast", {20});

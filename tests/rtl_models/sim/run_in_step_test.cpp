@@ -126,6 +126,25 @@ TEST(RunInStep, NobodyIsAheadWhenProgressIsReported) {
   EXPECT_EQ(reports.back(), d.engine.now());
 }
 
+TEST(RunInStep, NobodyIsAheadWhenASpanEnds) {
+  Divided d({}, 7);
+  struct Listener final : SpanListener {
+    explicit Listener(const Ticker& t) : ticker(t) {}
+    Cycle span_ended(Cycle last) override {
+      ends.push_back(last);
+      ticked_last.push_back(ticker.ticks.back());
+      return last + 25;
+    }
+    Cycle came_to_rest(Cycle now) override { return now + 25; }
+    const Ticker& ticker;
+    std::vector<Cycle> ends, ticked_last;
+  } listener(*d.inner);
+  d.engine.tell_spans(&listener, 25);
+  for (Cycle now = 0; now < 100; ++now) static_cast<void>(d.engine.run_in_step(now, now + 100));
+  EXPECT_EQ(listener.ends, (std::vector<Cycle>{25, 50, 75}));
+  EXPECT_EQ(listener.ticked_last, (std::vector<Cycle>{21, 49, 70}));
+}
+
 TEST(RunInStep, WhoIsWokenFromOutsideIsTickedThenEvenIfItsLikeHaveRunAhead) {
   Divided d({}, 50);
   EXPECT_EQ(d.engine.run_in_step(3, 103), RunOutcome::cycle_limit);
