@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -270,6 +271,16 @@ struct WARPLINE_PUBLIC MemOp {
   }
   /// Whether it reads, computes and writes as one.
   [[nodiscard]] bool is_atomic() const { return kind == MemKind::atomic || kind == MemKind::reduction; }
+  /// Whether it is a weak load of global memory that asks for its data and nothing else, whatever its size.
+  [[nodiscard]] bool is_plain_load() const {
+    // As one comparison: it is asked of every access.
+    constexpr std::uint8_t kPlain[] = {static_cast<std::uint8_t>(MemKind::load),
+                                       static_cast<std::uint8_t>(Space::global),
+                                       0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static_assert(offsetof(MemOp, space) == 1 && offsetof(MemOp, bypass_l1) == sizeof kPlain - 1,
+                  "all that a load may ask for beside its data lies between them, but for `prefetch_bytes`");
+    return __builtin_memcmp(this, kPlain, sizeof kPlain) == 0 && prefetch_bytes == 0;
+  }
   [[nodiscard]] bool is_strong() const { return semantics != Semantics::weak; }
   /// Whether it accesses a texture or surface, whose handle is the address.
   [[nodiscard]] bool of_image() const { return space == Space::texture || space == Space::surface; }

@@ -94,7 +94,10 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
   LsuEntry& e = entries_[index];
   if (e.at > now) return;
   if (e.maintenance.what != 0) return send_maintenance(now, index);
-  if (!head_.started) begin_head(now, index, events);
+  if (!head_.started) {
+    if (send_plain_line(now, index, e)) return;
+    begin_head(now, index, events);
+  }
   if (head_.not_before > now) return;
   // Last: to ask whether lines are left may go on to the next of them.
   if (mutated(SmMutation::async_store_told_before_data) && !e.killed &&
@@ -127,6 +130,38 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
   finish_head(now, events);
 }
 
+/// The commonest access takes a short way: a whole line that is loaded without any qualifier. Does for it, if
+/// its port to L1 is free, what begin_head(), send_line() and finish_head() do for all. False: it is to go by
+/// them, and nothing has been done that they would not do.
+inline bool LoadStoreUnit::send_plain_line(Cycle now, unsigned index, LsuEntry& e) {
+  if (e.killed || invalidating_ != 0) return false;
+  const MemOp& op = e.instruction->mem;
+  if (!op.is_plain_load()) return false;
+  e.access.say_contiguous(op.bytes_per_lane());
+  const Mapping* const whole = resolution_.resolve_whole_line(op, e.access, e.resolved);
+  if (whole == nullptr) return false;
+  const VirtualAddress line{e.access.base};
+  Out<RequestMessage>& port = ports_.to_l1_of(line);
+  if (!port.ready(now)) return false;
+  Request* const r = new_request(now, e.slot, index);
+  r->command = Command::read;
+  r->sectors = kAllSectors;
+  r->virtual_line = line;
+  r->line = whole->translate(line);
+  r->region = whole->region;
+  ++counters_.instructions;
+  counters_.count_global(MemKind::load);
+  counters_.count_global_line(MemKind::load, kSectorsPerLine);
+  counters_.l1_lg_sectors += kSectorsPerLine;
+  if (profile_ != nullptr) profile_->sent(*e.instruction, kSectorsPerLine);
+  if (parameters_.l1_ports > 1) head_.busy_until = std::max(head_.busy_until, banks_of_whole_line(now));
+  e.lines_pending = 1;
+  e.sent = true;
+  entries_.pop_front();
+  port.send(now, {r});
+  return true;
+}
+
 void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events) {
   LsuEntry& e = entries_[index];
   head_.started = true;
@@ -139,8 +174,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
     ++counters_.instructions;
     counters_.count_global(op.kind);
     if (parameters_.l1_ports > 1 && op.kind == MemKind::load)
-      head_.banks_until =
-          owner_.domain().after(now, std::max(parameters_.l1_pass_cycles, cycles_of_l1(kLineBytes)));
+      head_.banks_until = banks_of_whole_line(now);
     return;
   }
   if (op.kind == MemKind::bulk_copy) {

@@ -254,7 +254,11 @@ class LoadStoreUnit {
   [[nodiscard]] bool move_lanes(LsuEntry& e);
   [[nodiscard]] bool perform_line(Cycle now, LsuEntry& e, unsigned index, bool faulted,
                                   std::vector<LsuEvent>& events);
+  [[nodiscard]] bool send_plain_line(Cycle now, unsigned index, LsuEntry& e);
   void begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events);
+  [[nodiscard]] Cycle banks_of_whole_line(Cycle now) const {
+    return owner_.domain().after(now, std::max(parameters_.l1_pass_cycles, cycles_of_l1(kLineBytes)));
+  }
   void pace_atomic(Cycle now, const LsuEntry& e);
   [[nodiscard]] bool may_perform_shared(Cycle now) const {
     return banks_free_ <= now && (from_cluster_ == nullptr || remote_last_ || !remote_waits(now));
