@@ -16,6 +16,8 @@ namespace warpline {
 /// cycle for the near future, a heap beyond it. A member is marked once per cycle however often it is asked
 /// for.
 class Calendar {
+  static constexpr std::uint32_t kWheel = 128;
+
  public:
   /// Keeps the first marked cycle in `next`, which outlives it.
   explicit Calendar(Cycle& next) : next_(next) { next_ = kNever; }
@@ -25,26 +27,21 @@ class Calendar {
   /// Makes room for one more member. Marks made before are kept.
   std::uint32_t add_member() {
     const std::size_t width = members_ / 8 + 1;
-    if (width != width_) {
+    if (width > 1 && width != width_) {
       std::vector<std::uint8_t> wider(kWheel * width, 0);
-      for (std::size_t slot = 0; slot < kWheel; ++slot)
-        for (std::size_t w = 0; w < width_; ++w) wider[slot * width + w] = wheel_[slot * width_ + w];
-      width_ = width;
+      std::copy_n(wheel_, kWheel * width_, wider.begin());
       wide_ = std::move(wider);
-      if (width > 1) {
-        wheel_ = wide_.data();
-      } else {
-        std::copy(wide_.begin(), wide_.end(), narrow_.begin());
-      }
+      wheel_ = wide_.data();
     }
+    width_ = width;
     return members_++;
   }
 
-  /// Where in a slot of the wheel the mark of a member is.
+  /// Where the mark of a member is: in the bytes of the wheel from `first` on, one for each slot.
   struct Place {
     explicit Place(std::uint32_t member = 0)
-        : byte(member / 8), bit(static_cast<std::uint8_t>(1U << member % 8)) {}
-    std::uint32_t byte;
+        : first(member / 8 * kWheel), bit(static_cast<std::uint8_t>(1U << member % 8)) {}
+    std::uint32_t first;
     std::uint8_t bit;
   };
   /// Marks a member in `cycle`. kNever: not at all. Pre: cycles before it were taken or hold no mark.
@@ -52,7 +49,7 @@ class Calendar {
     if (cycle < next_) next_ = cycle;
     if (cycle - base_ < kWheel) {
       const std::size_t slot = cycle % kWheel;
-      wheel_[slot * width_ + member.byte] |= member.bit;
+      wheel_[member.first + slot] |= member.bit;
       occupied_[slot / 64] |= std::uint64_t{1} << (cycle % 64);
     } else if (cycle != kNever) {
       mark_far(member, cycle);
@@ -76,7 +73,7 @@ class Calendar {
       visit_all(std::exchange(wheel_[slot], std::uint8_t{0}), 0, visit);
     } else {
       for (std::size_t w = 0; w < width_; ++w)
-        visit_all(std::exchange(wheel_[slot * width_ + w], std::uint8_t{0}),
+        visit_all(std::exchange(wheel_[w * kWheel + slot], std::uint8_t{0}),
                   static_cast<std::uint32_t>(w * 8), visit);
     }
     next_ = first_marked();
@@ -86,7 +83,6 @@ class Calendar {
   void restart() { base_ = 0; }
 
  private:
-  static constexpr std::size_t kWheel = 128;
   /// Calls visit(first + n) for each bit n of `marks`.
   template <class F>
   static void visit_all(unsigned marks, std::uint32_t first, F& visit) {
@@ -94,7 +90,7 @@ class Calendar {
   }
   // What is seldom done stays out of who marks and takes, which then keep no registers for it.
   [[gnu::noinline]] void mark_far(Place member, Cycle cycle) {
-    far_.push({cycle, member.byte * 8 + static_cast<unsigned>(__builtin_ctz(member.bit))});
+    far_.push({cycle, member.first / kWheel * 8 + static_cast<unsigned>(__builtin_ctz(member.bit))});
     far_first_ = far_.top().first;
   }
   [[gnu::noinline]] void bring_near() {
@@ -125,8 +121,8 @@ class Calendar {
   Cycle& next_;
   Cycle base_ = 0;                        ///< no cycle before it is marked
   Cycle far_first_ = kNever;              ///< the first cycle in far_
-  std::size_t width_ = 0;                 ///< bytes of a wheel slot: as few as will do, for the host's caches
-  std::uint8_t* wheel_ = narrow_.data();  ///< kWheel slots of one bit per member
+  std::size_t width_ = 0;                 ///< bytes for each slot: as few as will do, for the host's caches
+  std::uint8_t* wheel_ = narrow_.data();  ///< kWheel slots of eight members, then of the next eight
   std::array<std::uint64_t, kWheel / 64> occupied_{};
   std::array<std::uint8_t, kWheel> narrow_{};  ///< the wheel of up to eight members
   std::vector<std::uint8_t> wide_;             ///< and of more

@@ -53,7 +53,7 @@ class alignas(64) In final : public PortBase {
 
   /// Whether a message can be popped in cycle `now`. Asking has no effect: the owner is woken when a message
   /// arrives, and after a pop for the next one, whether it has asked or not.
-  [[nodiscard]] bool ready(Cycle now) const { return count_ != 0 && slots_[head_].at <= now; }
+  [[nodiscard]] bool ready(Cycle now) const { return front_at_ <= now; }
   /// Pre: ready(now).
   [[nodiscard]] const M& front() const { return slots_[head_].message; }
   /// The oldest message on the channel, whether it has arrived or not; null: there is none.
@@ -70,11 +70,13 @@ class alignas(64) In final : public PortBase {
     --count_;
     head_ = advance(head_);
     if (count_ != 0) {
-      const Cycle next = std::max(now + 1, slots_[head_].at);
-      owner_.wake(next);
-      if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, next);
-    } else if (marked_in_ != nullptr) {
-      *marked_in_ &= ~mark_;
+      front_at_ = slots_[head_].at;
+      // One that is yet to arrive has asked for a tick when it began.
+      if (front_at_ <= now) owner_.wake(now + 1);
+      if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, std::max(now + 1, front_at_));
+    } else {
+      front_at_ = kNever;
+      if (marked_in_ != nullptr) *marked_in_ &= ~mark_;
     }
     // Last: the sender may begin the next message from within this call.
     if (tells) tell_credit(credit);
@@ -139,6 +141,7 @@ class alignas(64) In final : public PortBase {
   void let_go(Cycle at) {
     for (unsigned i = 0, n = head_; i < count_; ++i, n = advance(n))
       if (slots_[n].at == kNever && (gate_ == nullptr || !gate_->holds(slots_[n].message))) slots_[n].at = at;
+    if (count_ != 0) front_at_ = slots_[head_].at;
     owner_.wake(at);
   }
   /// Who performs loosely timed accesses that arrive here. Pre: it lives as long as the port.
@@ -269,6 +272,7 @@ class alignas(64) In final : public PortBase {
   }
   /// There is a front message, where there was none; it can be popped from cycle `at` on.
   void show_front(Cycle at) {
+    front_at_ = at;
     if (marked_in_ != nullptr) *marked_in_ |= mark_;
     if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, at);
   }
@@ -280,6 +284,7 @@ class alignas(64) In final : public PortBase {
   // What ready(), front() and pop() read comes first, in the first cache line; the rest, and all that a
   // sender in another cluster changes, is in a second.
   std::unique_ptr<Slot[]> slots_;  ///< a ring of `depth`
+  Cycle front_at_ = kNever;        ///< of the front message, when it can be popped; kNever: there is none
   unsigned head_ = 0, count_ = 0;
   unsigned tells_from_ =
       0;  ///< a pop with so many messages on the channel, or more, is told: `depth`; if parted, 0

@@ -110,7 +110,7 @@ void Sm::maintain(std::uint8_t what) {
 
 /// The edge from which on the warp's next instruction can issue; kNever if something else has to
 /// happen first, after which it will be asked again.
-std::uint64_t Sm::earliest_issue(unsigned slot) {
+inline std::uint64_t Sm::earliest_issue(unsigned slot) {
   const Instruction* const next = core_.next(slot);
   if (next == nullptr) return kNever;
   const Instruction& i = *next;
@@ -295,7 +295,7 @@ void Sm::end_warps() {
 
 // Issue.
 
-void Sm::issue(Cycle now, unsigned slot) {
+inline void Sm::issue(Cycle now, unsigned slot) {
   const Instruction& i = *core_.warp(slot).next;
   // Another warp of the CTA may have had the registers since this one saw that they are there.
   if (i.kind == InstructionKind::reallocate_registers && core_.registers_missing(slot, i.groups_left) != 0)
@@ -305,6 +305,11 @@ void Sm::issue(Cycle now, unsigned slot) {
     dependences_[slot].hold_until(i.read_counter, domain().after(now, parameters_.issue_latency));
   if (i.kind == InstructionKind::alu) return issue_alu(now, slot, i);
   if (i.kind == InstructionKind::memory) return issue_memory(now, slot, i);
+  issue_other(now, slot, i);
+}
+
+/// One that neither computes nor accesses memory.
+void Sm::issue_other(Cycle now, unsigned slot, const Instruction& i) {
   if (i.kind >= InstructionKind::call) return issue_stack(now, slot, i);
   Issue issue;
   issue.clock = edge_;
@@ -681,41 +686,7 @@ void Sm::charge_unselected() {
 
 // What comes back.
 
-void Sm::handle_events(Cycle now) {
-  for (const LsuEvent& event : events_) {
-    const LsuEntry& e = lsu_.entries()[event.entry];
-    switch (event.kind) {
-      case LsuEvent::Kind::completed:
-        if (e.tokens) {
-          complete_move(event, now);
-        } else {
-          complete(event, now);
-        }
-        break;
-      case LsuEvent::Kind::maintained:
-        lsu_.entries().free(event.entry);
-        if (event.slot < core_.warps().size()) maintained(now, event.slot);
-        if (event.slot == flushing_slot()) {
-          flush_ = Flush::none;
-          dones_.add_flush();
-        }
-        break;
-      case LsuEvent::Kind::unmapped: core_.keep_unmapped_control(lsu_.last_fault()); break;
-      case LsuEvent::Kind::faulted: {
-        Fault fault = lsu_.last_fault();
-        // The program knows nothing of token accesses; the return that wants the tokens is its next
-        // instruction.
-        if (e.tokens) fault.instruction = core_.warp(event.slot).next;
-        core_.keep_fault(name_of(fault.kind), fault);
-        kill(event.slot);
-        break;
-      }
-    }
-  }
-  events_.clear();
-}
-
-void Sm::complete(const LsuEvent& event, Cycle now) {
+inline void Sm::complete(const LsuEvent& event, Cycle now) {
   const LsuEntry& e = lsu_.entries()[event.entry];
   const Instruction& i = *e.instruction;
   const unsigned slot = event.slot;
@@ -751,6 +722,40 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
   }
   // A warp whose next instruction is scheduled already gains nothing by a result.
   if (!scheduler_.is_scheduled(slot)) evaluate(slot);
+}
+
+void Sm::handle_events(Cycle now) {
+  for (const LsuEvent& event : events_) {
+    const LsuEntry& e = lsu_.entries()[event.entry];
+    switch (event.kind) {
+      case LsuEvent::Kind::completed:
+        if (e.tokens) {
+          complete_move(event, now);
+        } else {
+          complete(event, now);
+        }
+        break;
+      case LsuEvent::Kind::maintained:
+        lsu_.entries().free(event.entry);
+        if (event.slot < core_.warps().size()) maintained(now, event.slot);
+        if (event.slot == flushing_slot()) {
+          flush_ = Flush::none;
+          dones_.add_flush();
+        }
+        break;
+      case LsuEvent::Kind::unmapped: core_.keep_unmapped_control(lsu_.last_fault()); break;
+      case LsuEvent::Kind::faulted: {
+        Fault fault = lsu_.last_fault();
+        // The program knows nothing of token accesses; the return that wants the tokens is its next
+        // instruction.
+        if (e.tokens) fault.instruction = core_.warp(event.slot).next;
+        core_.keep_fault(name_of(fault.kind), fault);
+        kill(event.slot);
+        break;
+      }
+    }
+  }
+  events_.clear();
 }
 
 /// Bulk copies go on: before the load/store unit, which may hand over more where there is room now.

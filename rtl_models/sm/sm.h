@@ -236,6 +236,7 @@ class Sm final : public Component, public LooseTarget {
   void not_before(unsigned slot, std::uint64_t edge) { pace_[slot].edge = std::max(pace_[slot].edge, edge); }
 
   void issue(Cycle now, unsigned slot);
+  void issue_other(Cycle now, unsigned slot, const Instruction& i);
   void issue_many(Cycle now, unsigned slot);
   void issue_profiled(Cycle now, unsigned slot);
   void issue_alu(Cycle now, unsigned slot, const Instruction& i);

@@ -68,9 +68,8 @@ class WarpScheduler {
   /// `room()`, whether the load/store unit has some, is asked before each.
   template <class Room, class Issue>
   void issue(Room&& room, Issue&& issue) {
-    if (ready_.ready() == 0) return;
     const unsigned first = first_;
-    for (unsigned n = 0; n < partitions_; ++n) {
+    for (unsigned n = 0; n < partitions_ && ready_.ready() != 0; ++n) {
       unsigned p = first + n;
       if (p >= partitions_) p -= partitions_;
       std::uint64_t mine = ready_.ready() & members(p);
