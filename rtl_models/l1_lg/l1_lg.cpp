@@ -87,7 +87,7 @@ void L1Lg::prefetch_other_line(Request& r) {
   r.prefetch = r.prefetch & kAllSectors;
 }
 
-inline L1Lg::Accepted L1Lg::accept_read(Request& r) {
+L1Lg::Accepted L1Lg::accept_read(Request& r) {
   if (r.prefetch != 0 && !has_room_to_prefetch(r)) return Accepted::no;
   if (!core_.serves(r)) {
     queue_out(&r);
@@ -187,7 +187,7 @@ void L1Lg::handle_response(Request& r) {
   advance_drained();
 }
 
-inline bool L1Lg::take(Cycle now, Side& side) {
+bool L1Lg::take(Cycle now, Side& side) {
   if (!flushing_.empty() || side.served.size() >= kHitLimit ||
       outgoing_.size() + fetches_ + 2 > out_capacity_)
     return false;
@@ -199,7 +199,7 @@ inline bool L1Lg::take(Cycle now, Side& side) {
   return true;
 }
 
-inline bool L1Lg::answer(Cycle now, Side& side) {
+bool L1Lg::answer(Cycle now, Side& side) {
   if (!side.to->ready(now)) return false;
   side.to->send(now, {side.served.pop()});
   fill_patience_.sent();

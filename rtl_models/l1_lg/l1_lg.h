@@ -101,8 +101,8 @@ class L1Lg final : public Component, public LooseTarget {
     RequestQueue served;  ///< answers
   };
   /// Takes the request that is first at a port, if that can be. Whether it did.
-  bool take(Cycle now, Side& side);
-  bool answer(Cycle now, Side& side);
+  [[gnu::always_inline]] inline bool take(Cycle now, Side& side);
+  [[gnu::always_inline]] inline bool answer(Cycle now, Side& side);
   /// The answers that leave by the port by which `r` came.
   [[nodiscard]] RequestQueue& answers_of(const Request& r) {
     return sides_[l1_port_of(r.virtual_line, static_cast<unsigned>(sides_.size()))].served;
@@ -115,7 +115,7 @@ class L1Lg final : public Component, public LooseTarget {
   void settle_all(Cycle at) {
     for (Side& s : sides_) settle(s.served, at);
   }
-  [[nodiscard]] Accepted accept_read(Request& r);
+  [[nodiscard, gnu::always_inline]] inline Accepted accept_read(Request& r);
   [[nodiscard]] bool has_room_to_prefetch(const Request& r) const;
   void prefetch_other_line(Request& r);
   void accept_write(Request& r);

@@ -255,7 +255,7 @@ class alignas(64) In final : public PortBase {
     return i >= n ? i - n : i + parameters_.depth - n;
   }
   /// A message begins in cycle `t`: what the sender's side keeps of it but for credits.
-  Slot& put(Cycle t, const M& message) {
+  [[gnu::always_inline]] Slot& put(Cycle t, const M& message) {
     const unsigned n = message.beats(parameters_.width);
     Slot& slot = slots_[tail_];
     slot.message = message;

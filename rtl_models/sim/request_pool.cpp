@@ -15,14 +15,6 @@ Request* RequestDepot::fetch() {
   return list;
 }
 
-Request* RequestPool::take() {
-  if (free_ == nullptr) refill();
-  Request* r = free_;
-  free_ = r->next;
-  ++in_use_;
-  return r;
-}
-
 /// There is one more chunk of requests, from others or new.
 void RequestPool::refill() {
   stock_ += kChunk;
@@ -46,12 +38,6 @@ void RequestPool::share_surplus() {
     stock_ -= kChunk;
     depot_->bring(list);
   }
-}
-
-Request* RequestPool::allocate() {
-  Request* r = take();
-  static_cast<RequestHead&>(*r) = RequestHead();
-  return r;
 }
 
 Request* RequestPool::allocate_child(const Request& parent, const void* maker) {

@@ -33,7 +33,11 @@ class RequestPool {
   /// Makes it one. Pre: nothing was handed out yet.
   void share(RequestDepot* depot) { depot_ = depot; }
   /// A request whose head is as at first; all else is left as it was.
-  [[nodiscard]] Request* allocate();
+  [[nodiscard]] Request* allocate() {
+    Request* r = take();
+    static_cast<RequestHead&>(*r) = RequestHead();
+    return r;
+  }
   /// A read of no sector, whose `prefetch` is what `parent` wants of the other line of its 256-byte
   /// block; null if that is nothing. Its answer carries no data.
   [[nodiscard]] Request* allocate_prefetch(const Request& parent, const void* maker);
@@ -57,8 +61,14 @@ class RequestPool {
  private:
   static constexpr std::size_t kChunk = 256;
   /// One in whatever state it was released.
-  [[nodiscard]] Request* take();
-  void refill();
+  [[nodiscard]] Request* take() {
+    if (free_ == nullptr) refill();
+    Request* r = free_;
+    free_ = r->next;
+    ++in_use_;
+    return r;
+  }
+  [[gnu::noinline]] void refill();
   void release_atomics(Request& request) {
     if (request.atomics == nullptr) return;
     free_blocks_.push_back(request.atomics);

@@ -40,22 +40,6 @@ struct AddressResolution::Extent {
   std::uint64_t bits = 0;  ///< that are set in any address, or might be
 };
 
-const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const MemoryAccess& written,
-                                                     ResolvedAccess& out) {
-  if (written.form != AddressForm::strided || written.stride != 4 || written.active != ~LaneMask{0} ||
-      written.base % kLineBytes != 0 || op.kind != MemKind::load || op.space != Space::global ||
-      op.bytes_per_lane() != 4 || op.is_mmio)
-    return nullptr;
-  const Mapping* const mapping = map_.space->reach(VirtualAddress{written.base}, kLineBytes, hint_);
-  if (mapping == nullptr || mapping->kind != MappingKind::memory || mapping->device) return nullptr;
-  out.op_ = &op;
-  out.written_ = &written;
-  out.global_ = written.active;
-  out.shared_ = out.remote_ = out.local_ = out.constant_ = out.image_ = 0;
-  out.exact_ = out.by_bank_ = false;
-  return mapping;
-}
-
 std::optional<Fault> AddressResolution::resolve(const MemOp& op, const MemoryAccess& written, unsigned slot,
                                                 const AccessLimits& limits, ResolvedAccess& out) {
   out.op_ = &op;

@@ -133,7 +133,7 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
 /// The commonest access takes a short way: a whole line that is loaded without any qualifier. Does for it, if
 /// its port to L1 is free, what begin_head(), send_line() and finish_head() do for all. False: it is to go by
 /// them, and nothing has been done that they would not do.
-inline bool LoadStoreUnit::send_plain_line(Cycle now, unsigned index, LsuEntry& e) {
+bool LoadStoreUnit::send_plain_line(Cycle now, unsigned index, LsuEntry& e) {
   if (e.killed || invalidating_ != 0) return false;
   const MemOp& op = e.instruction->mem;
   if (!op.is_plain_load()) return false;

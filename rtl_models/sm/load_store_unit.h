@@ -254,7 +254,7 @@ class LoadStoreUnit {
   [[nodiscard]] bool move_lanes(LsuEntry& e);
   [[nodiscard]] bool perform_line(Cycle now, LsuEntry& e, unsigned index, bool faulted,
                                   std::vector<LsuEvent>& events);
-  [[nodiscard]] bool send_plain_line(Cycle now, unsigned index, LsuEntry& e);
+  [[nodiscard, gnu::always_inline]] inline bool send_plain_line(Cycle now, unsigned index, LsuEntry& e);
   void begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] Cycle banks_of_whole_line(Cycle now) const {
     return owner_.domain().after(now, std::max(parameters_.l1_pass_cycles, cycles_of_l1(kLineBytes)));
@@ -323,7 +323,7 @@ class LoadStoreUnit {
   /// As last_fault(): `e` is the access.
   void keep_fault(Cycle now, const Fault& fault, const LsuEntry& e);
   [[nodiscard]] SmCache cache_for(const LsuEntry& e, Space space) const;
-  [[nodiscard]] Request* new_request(Cycle now, unsigned slot, unsigned token);
+  [[nodiscard, gnu::always_inline]] inline Request* new_request(Cycle now, unsigned slot, unsigned token);
   void number(Cycle now, Request& r);
   void number_further(Request& r);
   [[nodiscard]] Request* new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token);

@@ -110,7 +110,7 @@ void Sm::maintain(std::uint8_t what) {
 
 /// The edge from which on the warp's next instruction can issue; kNever if something else has to
 /// happen first, after which it will be asked again.
-inline std::uint64_t Sm::earliest_issue(unsigned slot) {
+std::uint64_t Sm::earliest_issue(unsigned slot) {
   const Instruction* const next = core_.next(slot);
   if (next == nullptr) return kNever;
   const Instruction& i = *next;
@@ -295,7 +295,7 @@ void Sm::end_warps() {
 
 // Issue.
 
-inline void Sm::issue(Cycle now, unsigned slot) {
+void Sm::issue(Cycle now, unsigned slot) {
   const Instruction& i = *core_.warp(slot).next;
   // Another warp of the CTA may have had the registers since this one saw that they are there.
   if (i.kind == InstructionKind::reallocate_registers && core_.registers_missing(slot, i.groups_left) != 0)
@@ -686,7 +686,7 @@ void Sm::charge_unselected() {
 
 // What comes back.
 
-inline void Sm::complete(const LsuEvent& event, Cycle now) {
+void Sm::complete(const LsuEvent& event, Cycle now) {
   const LsuEntry& e = lsu_.entries()[event.entry];
   const Instruction& i = *e.instruction;
   const unsigned slot = event.slot;

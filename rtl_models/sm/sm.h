@@ -221,7 +221,7 @@ class Sm final : public Component, public LooseTarget {
   void offer_registers(unsigned slot);
   void start_cta(const CtaLaunch& launch);
   void start_cta(Dim3 id, const ClusterPlace* cluster);
-  [[nodiscard]] std::uint64_t earliest_issue(unsigned slot);
+  [[nodiscard, gnu::always_inline]] inline std::uint64_t earliest_issue(unsigned slot);
   void evaluate(unsigned slot);
   void charge(unsigned slot, std::uint64_t edge);
   void charge_held(unsigned slot);
@@ -235,7 +235,7 @@ class Sm final : public Component, public LooseTarget {
   void kill(unsigned slot);
   void not_before(unsigned slot, std::uint64_t edge) { pace_[slot].edge = std::max(pace_[slot].edge, edge); }
 
-  void issue(Cycle now, unsigned slot);
+  [[gnu::always_inline]] inline void issue(Cycle now, unsigned slot);
   void issue_other(Cycle now, unsigned slot, const Instruction& i);
   void issue_many(Cycle now, unsigned slot);
   void issue_profiled(Cycle now, unsigned slot);
@@ -248,7 +248,7 @@ class Sm final : public Component, public LooseTarget {
   void issue_invalidation(Cycle now, unsigned slot);
   void issue_at_cluster_barrier(Cycle now, unsigned slot, const Instruction& i);
   void issue_stack(Cycle now, unsigned slot, const Instruction& i);
-  LsuEntry& take_entry(Cycle now, unsigned slot, unsigned& index);
+  [[gnu::always_inline]] inline LsuEntry& take_entry(Cycle now, unsigned slot, unsigned& index);
   void send_step(Cycle now, unsigned slot, const OrderingStep& step);
   void move_tokens(Cycle now, unsigned slot, const TokenMove& move);
   void advance_flush(Cycle now, unsigned slot);
@@ -267,7 +267,7 @@ class Sm final : public Component, public LooseTarget {
   void advance_bulk_copies(Cycle now);
   void handle_bulk_events(Cycle now);
   void handle_events(Cycle now);
-  void complete(const LsuEvent& event, Cycle now);
+  [[gnu::always_inline]] inline void complete(const LsuEvent& event, Cycle now);
   void complete_move(const LsuEvent& event, Cycle now);
   void maintained(Cycle now, unsigned slot);
   void take_instructions(Cycle now);
