@@ -191,7 +191,7 @@ Request* Crossbar::make_read(std::uint64_t page, unsigned level, const RequestHe
 void Crossbar::send_request(Cycle now, unsigned output) {
   Out<RequestMessage>& out = *to_l2_[output];
   if (!out.ready(now)) return;
-  const CrossbarNetwork::Entry e = network_->take_request(output);
+  const CrossbarNetwork::Entry& e = network_->take_request(output);
   counters_.conflicts += network_->waiting_at_output(output);
   e.request->route = e.client;
   e.client == walks_client_ ? count_walk(*e.request) : count_request(*e.request);

@@ -106,13 +106,13 @@ bool CrossbarNetwork::append(Queue& q, std::uint32_t n) {
   return first;
 }
 
-CrossbarNetwork::Entry CrossbarNetwork::take(Queues& of, unsigned port) {
+const CrossbarNetwork::Entry& CrossbarNetwork::take(Queues& of, unsigned port) {
   Queue& q = of.queues[port];
   const std::uint32_t n = q.first;
-  const Entry e = entries_[n];
+  Entry& e = entries_[n];
   q.first = e.next;
   if (--q.size == 0) of.asked.erase(port);
-  entries_[n].next = free_;
+  e.next = free_;
   free_ = n;
   --held_;
   return e;
@@ -128,10 +128,7 @@ void CrossbarNetwork::depart(std::uint64_t edge, std::uint64_t due, std::uint32_
 
 bool CrossbarNetwork::enter_request(std::uint64_t edge, Request* r, unsigned client, unsigned output) {
   ++of_client_[client];
-  Entry e;
-  e.request = r;
-  e.client = static_cast<std::uint16_t>(client);
-  e.port = static_cast<std::uint16_t>(output);
+  const std::uint32_t n = make(r, client, output, false);
   const Client& c = clients_[client];
   std::uint64_t passed = edge;
   if (c.inside) {
@@ -147,7 +144,7 @@ bool CrossbarNetwork::enter_request(std::uint64_t edge, Request* r, unsigned cli
     translated = step.cycles;
     if (step.walk != PageWalks::kNone ||
         (untranslated_ != 0 && pending_[pair_of(client, output)].size != 0)) {
-      wait(due + translated, e, step.walk);
+      wait(due + translated, n, step.walk);
       return passed != edge;
     }
   } else {
@@ -155,17 +152,18 @@ bool CrossbarNetwork::enter_request(std::uint64_t edge, Request* r, unsigned cli
   }
   due += translated;
   if (translated != 0 || (!late_.empty() && late_[client] > due)) due = behind_late(due, client, output);
-  depart(edge, due, e);
+  depart(edge, due, n);
   return passed != edge;
 }
 
-void CrossbarNetwork::wait(std::uint64_t due, Entry e, PageWalks::Number walk) {
+void CrossbarNetwork::wait(std::uint64_t due, std::uint32_t n, PageWalks::Number walk) {
+  Entry& e = entries_[n];
   const std::uint32_t pair = pair_of(e.client, e.port);
   e.due = due;
   e.walk = walk;
   e.next = kNone;
   if (walk != PageWalks::kNone) walks()->wait(walk, pair);
-  append(pending_[pair], make(e));
+  append(pending_[pair], n);
   ++untranslated_;
 }
 
@@ -187,11 +185,6 @@ void CrossbarNetwork::go_on(std::uint64_t edge, std::uint32_t pair) {
 
 bool CrossbarNetwork::enter_reply(std::uint64_t edge, Request* r, unsigned client, unsigned output) {
   ++of_output_[output];
-  Entry e;
-  e.request = r;
-  e.client = static_cast<std::uint16_t>(client);
-  e.port = static_cast<std::uint16_t>(output);
-  e.reply = true;
   const Client& c = clients_[client];
   std::uint64_t passed = edge;
   if (c.inside) {
@@ -205,7 +198,7 @@ bool CrossbarNetwork::enter_reply(std::uint64_t edge, Request* r, unsigned clien
     }
     passed = edge_of(time);
   }
-  depart(edge, passed, e);
+  depart(edge, passed, make(r, client, output, true));
   return passed != edge;
 }
 
@@ -222,20 +215,13 @@ bool CrossbarNetwork::is_shared(const Client& c, const Request& r, std::uint64_t
 
 void CrossbarNetwork::pass_request(Request* r, unsigned client, unsigned output) {
   ++of_client_[client];
-  Entry e;
-  e.request = r;
-  e.client = static_cast<std::uint16_t>(client);
-  e.port = static_cast<std::uint16_t>(output);
-  put_in_queue(make(e));
+  put_in_queue(make(r, client, output, false));
 }
 
 void CrossbarNetwork::pass_reply(Request* r, unsigned client) {
-  Entry e;
-  e.request = r;
-  e.client = static_cast<std::uint16_t>(client);
-  e.reply = true;
-  e.counted = false;
-  put_in_queue(make(e));
+  const std::uint32_t n = make(r, client, 0, true);
+  entries_[n].counted = false;
+  put_in_queue(n);
 }
 
 void CrossbarNetwork::advance(std::uint64_t edge) {

@@ -123,14 +123,14 @@ class CrossbarNetwork {
   void for_each_client(F&& visit) const {
     replies_.asked.for_each(visit);
   }
-  /// Takes the first out of a queue. Pre: there is one.
-  Entry take_request(unsigned output) {
-    const Entry e = take(outputs_, output);
+  /// Takes the first out of a queue; what it was can be read until another message enters. Pre: there is one.
+  const Entry& take_request(unsigned output) {
+    const Entry& e = take(outputs_, output);
     --of_client_[e.client];
     return e;
   }
-  Entry take_reply(unsigned client) {
-    const Entry e = take(replies_, client);
+  const Entry& take_reply(unsigned client) {
+    const Entry& e = take(replies_, client);
     if (e.counted) --of_output_[e.port];
     return e;
   }
@@ -209,22 +209,28 @@ class CrossbarNetwork {
   static std::uint64_t edge_of(std::uint64_t time) {
     return (time + (std::uint64_t{1} << kFraction) - 1) >> kFraction;
   }
-  [[nodiscard]] std::uint32_t make(const Entry& e) {
+  /// A message enters: its number in entries_.
+  [[nodiscard]] std::uint32_t make(Request* r, unsigned client, unsigned port, bool reply) {
     std::uint32_t n = free_;
     if (n == kNone) {
       n = static_cast<std::uint32_t>(entries_.size());
-      entries_.push_back(e);
+      entries_.emplace_back();
     } else {
       free_ = entries_[n].next;
-      entries_[n] = e;
     }
     ++held_;
+    Entry& e = entries_[n];
+    e.request = r;
+    e.client = static_cast<std::uint16_t>(client);
+    e.port = static_cast<std::uint16_t>(port);
+    e.reply = reply;
+    e.counted = true;
+    e.walk = PageWalks::kNone;
     return n;
   }
-  void depart(std::uint64_t edge, std::uint64_t due, const Entry& e) { depart(edge, due, make(e)); }
   void depart(std::uint64_t edge, std::uint64_t due, std::uint32_t n);
-  /// Has a request wait for a walk, if any, and for those before it of its pair.
-  void wait(std::uint64_t due, Entry e, PageWalks::Number walk);
+  /// Has request `n` wait for a walk, if any, and for those before it of its pair.
+  void wait(std::uint64_t due, std::uint32_t n, PageWalks::Number walk);
   /// Those of a pair go on that wait for nothing any more.
   void go_on(std::uint64_t edge, std::uint32_t pair);
   /// None of a pair goes before the last one whose translation took time.
@@ -241,7 +247,7 @@ class CrossbarNetwork {
   void put_in_queue(std::uint32_t n);
   /// Returns whether it is the only one.
   bool append(Queue& q, std::uint32_t n);
-  Entry take(Queues& of, unsigned port);
+  const Entry& take(Queues& of, unsigned port);
   void find_next(std::uint64_t edge);
   template <class F>
   void for_list(std::uint32_t n, F&& visit) const {
