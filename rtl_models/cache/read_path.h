@@ -130,8 +130,10 @@ class ReadPath {
   [[gnu::always_inline]] inline bool want(const Request& r, SectorMask missing, ReadOutcome& out);
   /// The blocks of these sectors, but for what is here.
   [[nodiscard]] SectorMask whole_blocks(std::uint64_t number, SectorMask missing);
-  [[gnu::always_inline]] inline void serve_waiters(MissTable::Entry& entry, const Request& fetched, RequestList& served);
-  [[gnu::always_inline]] inline void install(const MissTable::Entry& entry, const Request& fetched, Evicted& evicted);
+  [[gnu::always_inline]] inline void serve_waiters(MissTable::Entry& entry, const Request& fetched,
+                                                   RequestList& served);
+  [[gnu::always_inline]] inline void install(const MissTable::Entry& entry, const Request& fetched,
+                                             Evicted& evicted);
 
   unsigned block_sectors_ = 1;
   TagArray tags_;

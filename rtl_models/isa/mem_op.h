@@ -276,7 +276,16 @@ struct WARPLINE_PUBLIC MemOp {
     // As one comparison: it is asked of every access.
     constexpr std::uint8_t kPlain[] = {static_cast<std::uint8_t>(MemKind::load),
                                        static_cast<std::uint8_t>(Space::global),
-                                       0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+                                       0,
+                                       0,
+                                       0,
+                                       0,
+                                       0,
+                                       0,
+                                       0,
+                                       0,
+                                       0,
+                                       0};
     static_assert(offsetof(MemOp, space) == 1 && offsetof(MemOp, bypass_l1) == sizeof kPlain - 1,
                   "all that a load may ask for beside its data lies between them, but for `prefetch_bytes`");
     return __builtin_memcmp(this, kPlain, sizeof kPlain) == 0 && prefetch_bytes == 0;

@@ -28,13 +28,16 @@ void L1LgCore::forward(const Request& r) {
 }
 
 void L1LgCore::finish_read(Request& r, const ReadOutcome& out) {
-  const unsigned sectors = sector_count(r.sectors);
-  count_look_up(r, out.hits);
+  const unsigned sectors = sector_count(r.sectors), hits = sector_count(out.hits),
+                 fetched = sector_count(out.fetch);
   L1LgCounters::Loads& loads = counters_.loads[static_cast<unsigned>(r.reader)];
   loads.sectors += sectors;
-  loads.hits += sector_count(out.hits);
-  counters_.fetched_sectors += sector_count(out.fetch);
-  counters_.merged_sectors += sectors - sector_count(out.hits) - sector_count(out.fetch);
+  loads.hits += hits;
+  counters_.sector_accesses += sectors;
+  counters_.sector_hits += hits;
+  counters_.sector_misses += sectors - hits;
+  counters_.fetched_sectors += fetched;
+  counters_.merged_sectors += sectors - hits - fetched;
   if (r.local) finish_local_read(r, out);
 }
 

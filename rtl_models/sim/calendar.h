@@ -68,7 +68,8 @@ class Calendar {
     base_ = cycle;
     if (far_first_ - cycle < kWheel) bring_near();
     const std::size_t slot = cycle % kWheel;
-    occupied_[slot / 64] &= ~(std::uint64_t{1} << (cycle % 64));
+    std::uint64_t& word = occupied_[slot / 64];
+    word &= ~(std::uint64_t{1} << (cycle % 64));
     if (width_ == 1) {
       visit_all(std::exchange(wheel_[slot], std::uint8_t{0}), 0, visit);
     } else {
@@ -76,7 +77,9 @@ class Calendar {
         visit_all(std::exchange(wheel_[w * kWheel + slot], std::uint8_t{0}),
                   static_cast<std::uint32_t>(w * 8), visit);
     }
-    next_ = first_marked();
+    // The slots stand for the cycles base_ to base_ + kWheel - 1; mostly the next is in the same word.
+    const std::uint64_t rest = word >> cycle % 64;
+    next_ = rest != 0 ? cycle + static_cast<unsigned>(__builtin_ctzll(rest)) : first_of_later_words();
   }
 
   /// Time may go back: any cycle may be marked first. Pre: no cycle is marked.
@@ -102,14 +105,12 @@ class Calendar {
       mark(member, cycle);
     }
   }
-  [[nodiscard]] Cycle first_marked() const {
-    // The slots stand for the cycles base_ to base_ + kWheel - 1: the rest of the word in which base_ is, the
-    // other word, and the beginning of the first again.
+  /// The first marked cycle, if none is in the rest of the word in which base_ is: in the other word, or in
+  /// the beginning of the same again.
+  [[nodiscard, gnu::noinline]] Cycle first_of_later_words() const {
     static_assert(kWheel == 128, "two words");
     const std::size_t word = base_ % kWheel / 64;
     const Cycle begin = base_ - base_ % 64;
-    if (const std::uint64_t rest = occupied_[word] >> base_ % 64; rest != 0)
-      return base_ + static_cast<unsigned>(__builtin_ctzll(rest));
     if (const std::uint64_t other = occupied_[word ^ 1U]; other != 0)
       return begin + 64 + static_cast<unsigned>(__builtin_ctzll(other));
     if (const std::uint64_t again = occupied_[word]; again != 0)

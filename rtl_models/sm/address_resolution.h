@@ -64,7 +64,7 @@ class AddressResolution {
 };
 
 inline const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const MemoryAccess& written,
-                                                     ResolvedAccess& out) {
+                                                            ResolvedAccess& out) {
   if (written.form != AddressForm::strided || written.stride != 4 || written.active != ~LaneMask{0} ||
       written.base % kLineBytes != 0 || op.kind != MemKind::load || op.space != Space::global ||
       op.bytes_per_lane() != 4 || op.is_mmio)

@@ -173,8 +173,7 @@ void LoadStoreUnit::begin_head(Cycle now, unsigned index, std::vector<LsuEvent>&
     head_.line_held = true;
     ++counters_.instructions;
     counters_.count_global(op.kind);
-    if (parameters_.l1_ports > 1 && op.kind == MemKind::load)
-      head_.banks_until = banks_of_whole_line(now);
+    if (parameters_.l1_ports > 1 && op.kind == MemKind::load) head_.banks_until = banks_of_whole_line(now);
     return;
   }
   if (op.kind == MemKind::bulk_copy) {

@@ -284,15 +284,6 @@ void SmCore::cancel_bulk(unsigned slot, const MemOp& op, unsigned lanes, std::ui
   }
 }
 
-bool SmCore::complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,
-                             std::uint32_t copy_group, bool killed) {
-  --warps_[slot].in_flight(i.mem);
-  if (i.mem.kind == MemKind::async_copy) copies_[slot].finish(copy_group);
-  if (killed || source_->state(slot) == WarpState::exited) return false;
-  source_->complete(slot, i, access, with_data_);
-  return true;
-}
-
 SmCore::StackOutcome SmCore::execute_stack(unsigned slot, const Instruction& i, Issue& issue) {
   CallReturnStack& stack = stacks_[slot];
   issue.stack_depth = stack.depth();

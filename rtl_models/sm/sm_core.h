@@ -194,8 +194,14 @@ class SmCore {
   }
   /// A memory instruction is done; of a warp that has been killed since it issued, its results are dropped.
   /// Returns whether the warp has got them.
-  bool complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,
-                       std::uint32_t copy_group, bool killed);
+  [[gnu::always_inline]] bool complete_access(unsigned slot, const Instruction& i, const MemoryAccess& access,
+                                              std::uint32_t copy_group, bool killed) {
+    --warps_[slot].in_flight(i.mem);
+    if (i.mem.kind == MemKind::async_copy) copies_[slot].finish(copy_group);
+    if (killed || source_->state(slot) == WarpState::exited) return false;
+    source_->complete(slot, i, access, with_data_);
+    return true;
+  }
   /// A memory instruction in which no lane takes part is done as it issues.
   void complete_empty(unsigned slot, const Instruction& i, const MemoryAccess& access) {
     source_->complete(slot, i, access, with_data_);
