@@ -90,7 +90,7 @@ class L1LgCore {
     return false;
   }
   /// Pre: serves(r).
-  ReadOutcome read(Request& r) {
+  [[gnu::always_inline]] ReadOutcome read(Request& r) {
     ByteMask used;  // before the look-up lays down there what it finds
     if (r.last_use && given_up_.poisons()) used = r.bytes;
     const ReadOutcome out = path_.read(r);

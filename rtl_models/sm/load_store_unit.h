@@ -324,7 +324,7 @@ class LoadStoreUnit {
   void keep_fault(Cycle now, const Fault& fault, const LsuEntry& e);
   [[nodiscard]] SmCache cache_for(const LsuEntry& e, Space space) const;
   [[nodiscard, gnu::always_inline]] inline Request* new_request(Cycle now, unsigned slot, unsigned token);
-  void number(Cycle now, Request& r);
+  [[gnu::always_inline]] inline void number(Cycle now, Request& r);
   void number_further(Request& r);
   [[nodiscard]] Request* new_maintenance(Cycle now, const CacheMaintenance& m, unsigned slot, unsigned token);
   [[nodiscard]] LaneResults results_of(LsuEntry& e) {
