@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "rtl_models/isa/atomic.h"
 #include "tests/rtl_models/sm/script.h"
@@ -255,6 +256,34 @@ TEST(SmMemory, LinesOfAnAccessGoToL1ByAsManyPortsAsThereAre) {
     EXPECT_EQ(seen.back().second.at - seen.front().second.at, 32 / ports - 1);
     EXPECT_EQ(bench.sm.lsu_counters().l1_bank_conflicts, ports == 1 ? 0U : 31U) << "all of one bank";
   }
+}
+
+TEST(SmMemory, WholeLinesAreLoadedAlikeWithoutAQualifierAndWithOneThatAsksForNothingMore) {
+  // The former take a short way through the load/store unit; `.ca` is what they ask for, too.
+  for (const unsigned ports : {1U, 4U})
+    for (const Cycle delay : {Cycle{3}, Cycle{200}}) {
+      const auto run = [&](CacheOperator op) {
+        std::vector<std::vector<Step>> scripts(6);
+        for (unsigned warp = 0; warp < scripts.size(); ++warp)
+          for (unsigned n = 0; n < 12; ++n) {
+            const std::uint64_t line = 0x10000000 + (warp * 5 + n * n) % 64 * kLineBytes;
+            Step load = memory(MemKind::load, Space::global, DataType::b32, strided(line, 4),
+                               {static_cast<std::uint16_t>(n % 8)});
+            load.instruction.mem.cache_operator = op;
+            scripts[warp].push_back(load);
+          }
+        SmBench bench(std::move(scripts), SmBench::fixed(delay), with_ports(ports));
+        EXPECT_EQ(bench.run(), RunOutcome::quiescent);
+        std::vector<std::uint64_t> counters;
+        bench.sm.lsu_counters().visit(
+            [&](const char*, std::uint64_t value, const char*, const char*) { counters.push_back(value); });
+        std::vector<std::pair<unsigned, std::uint64_t>> issued;
+        for (const Log::Issued& i : bench.log.issued) issued.emplace_back(i.slot, i.edge);
+        return std::tuple(seen_by_port(bench), counters, issued, bench.engine.now());
+      };
+      EXPECT_TRUE(run(CacheOperator::none) == run(CacheOperator::ca))
+          << ports << " ports, answers after " << delay << " cycles";
+    }
 }
 
 TEST(SmMemory, LoadsTakeTheBanksOfL1AsLongAsTheirWordsNeedThem) {
