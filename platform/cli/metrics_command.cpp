@@ -4,8 +4,8 @@
 #include "platform/cli/console.h"
 #include "platform/cli/exit_status.h"
 #include "platform/cli/shared_options.h"
-#include "platform/report/energy.h"
-#include "platform/report/nsight_metrics.h"
+#include "platform/metrics/energy.h"
+#include "platform/metrics/nsight_metrics.h"
 #include "rtl_models/base/glob.h"
 
 namespace warpline {
@@ -18,7 +18,7 @@ struct MetricsOptions {
 };
 
 int run_metrics(const MetricsOptions& o) {
-  if (o.list && !o.path.empty())
+  if (o.list && (!o.path.empty() || o.energy || !o.kernel.empty()))
     return bad_input({Diagnostic::about("--list", "it lists metrics, and reads no file")});
   if (o.list) {
     print_result(
@@ -59,11 +59,13 @@ void add_metrics(CLI::App& app, int& status) {
       *app.add_subcommand("metrics", "Shows what a run has counted by the names of Nsight Compute");
   MetricsOptions& o = options_of(command, status, run_metrics);
   command.add_option("FILE", o.path, "what `run --stats` or `exec --report` wrote");
-  command.add_option("--metrics", o.metrics, "names or patterns of them, with commas between")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  CLI::Option* const metrics =
+      command.add_option("--metrics", o.metrics, "names or patterns of them, with commas between")
+          ->delimiter(',')
+          ->allow_extra_args(false);
   command.add_option("--kernel", o.kernel, "only kernels whose name matches this pattern");
-  command.add_flag("--energy", o.energy, "show an estimate of the energy instead, by figures of an H200");
+  command.add_flag("--energy", o.energy, "show an estimate of the energy instead, by figures of an H200")
+      ->excludes(metrics);
   command.add_flag("--list", o.list,
                    "print all metrics, what they are here, and where they differ, as Markdown");
   command.footer("Example: warpline metrics stats.json --metrics 'lts__*,dram__bytes_read.sum.per_second'");

@@ -147,7 +147,7 @@ void print_task(const OptimiseOptions& o, const Study& study, const Candidates& 
                             candidates.count() == all ? "" : fmt::format(" of {}, by conditions", all)));
   std::string text =
       aim.objectives.size() > 1
-          ? fmt::format("little {} and little {}", aim.objectives[0].text(), aim.objectives[1].text())
+          ? fmt::format("the least {} and the least {}", aim.objectives[0].text(), aim.objectives[1].text())
           : (aim.maximise ? "most " : "least ") + aim.objectives[0].text();
   if (study.workloads.size() > 1) text += ", geometric mean of the workloads";
   print_message(fmt::format("{:<12} {}\n", "looked for", text));
@@ -192,6 +192,8 @@ int work(const OptimiseOptions& o, const Study& study, const Candidates& candida
         "{} no GPU, the first of them: {}\n",
         search.impossible() == 1 ? "1 candidate is" : fmt::format("{} candidates are", search.impossible()),
         search.why_impossible()));
+  if (whole && search.tried().empty() && search.impossible() == 0)
+    print_message("no candidate meets what --subject-to and the study ask for\n");
   print_message(fmt::format("{}: {} of {} tried{}\n", o.results, search.tried().size(),
                             counted(candidates.count(), "candidate"),
                             !whole               ? "; the same command goes on"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "platform/cli/console.h"
+#include "platform/metrics/nsight_metrics.h"
 #include "platform/programs/ptx/module.h"
-#include "platform/report/nsight_metrics.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 
@@ -22,9 +22,10 @@ bool read_cycle(std::string_view text, Cycle& cycle) {
 /// Reads --window where it is given, and judges it with the options that it belongs to.
 int check_observation(RunRequest& request) {
   WatchOptions& o = request.observation;
-  if (!o.wanted() && (request.window || !o.probes.empty()))
-    return bad_input(std::string(request.window ? "--window" : "--probe") +
-                     " bounds --wave, --timeline, --latency and --reuse, and none is given");
+  if (!o.wanted() && request.window)
+    return bad_input("--window bounds --wave, --timeline, --latency and --reuse, and none is given");
+  if (o.wave.empty() && o.timeline.empty() && !o.probes.empty())
+    return bad_input("--probe bounds --wave and --timeline, and neither is given");
   if (o.wanted() && !is_timed(request.transport))
     return bad_input("--wave, --timeline, --latency and --reuse show a timed run; --transport " +
                          request.transport + " has no cycles that they could show",

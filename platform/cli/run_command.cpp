@@ -24,11 +24,11 @@
 #include "platform/launch/loaded_file.h"
 #include "platform/launch/target_check.h"
 #include "platform/machine/pcie_system.h"
+#include "platform/metrics/energy.h"
+#include "platform/metrics/nsight_metrics.h"
 #include "platform/mpi/mpi_job.h"
 #include "platform/profile/profile_file.h"
 #include "platform/profile/profiler.h"
-#include "platform/report/energy.h"
-#include "platform/report/nsight_metrics.h"
 #include "platform/series/figure_sampler.h"
 #include "platform/systemc/systemc_backend.h"
 #include "rtl_models/base/sha256.h"
@@ -342,13 +342,15 @@ class Run {
         print_result(
             fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
     }
-    if (!request_.metrics.empty())
-      print_result((request_.quiet ? "" : "\n") +
-                   metrics_text(NsightMetric::named(request_.metrics).value(),
-                                metric_sources(statistics_, inputs_->config.clocks.sm)));
-    if (request_.energy)
-      print_result((request_.quiet ? "" : "\n") +
-                   energy_text(metric_sources(statistics_, inputs_->config.clocks.sm)));
+    if (!request_.metrics.empty() || request_.energy) {
+      const std::vector<MetricSource> sources =
+          metric_sources(statistics_, inputs_->config.clocks.sm, inputs_->config.gpus);
+      std::string between = request_.quiet ? "" : "\n";
+      if (!request_.metrics.empty())
+        print_result(std::exchange(between, "\n") +
+                     metrics_text(NsightMetric::named(request_.metrics).value(), sources));
+      if (request_.energy) print_result(between + energy_text(sources));
+    }
     consistency_.print(statistics_.launches, request_.quiet);
     if (!end.shown.empty()) print_result((request_.quiet ? "" : "\n") + end.shown);
     if (const PcieSystem* const bus = platform.pcie(); bus != nullptr) note_refusals(*bus);
@@ -663,11 +665,10 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
       "writes how buffers were used (what was touched, how soon again, by how many SMs, what was "
       "fetched in vain) to this file: tables, or JSON if it ends in .json");
   command
-      .add_option(
-          "--probe", r.observation.probes,
-          "of --wave, --timeline, --latency and --reuse: only blocks and ports whose name matches, such as "
-          "\"l2[0]*\"; may be "
-          "repeated")
+      .add_option("--probe", r.observation.probes,
+                  "of --wave and --timeline: only blocks and ports whose name matches, such as "
+                  "\"l2[0]*\"; may be "
+                  "repeated")
       ->allow_extra_args(false);
   command.add_option_function<std::string>(
       "--window", [&r](const std::string& text) { r.window = text; },

@@ -25,6 +25,11 @@ std::string SlurmJob::write(const std::string& study, std::size_t tasks, unsigne
   // Slurm has signs of its own in the names of logs.
   if (folder.find_first_of("%\\\"\n") != std::string::npos)
     return "its name has a sign that Slurm does not take as it is: % \\ \" or a new line";
+  // Shares of another number of tasks are of other points.
+  if (const std::vector<Part> there = parts(); !there.empty() && there.front().share.of != tasks)
+    return fmt::format(
+        "it has results of {} tasks: --tasks {} goes on with them, and another folder begins anew",
+        there.front().share.of, there.front().share.of);
   const auto quoted = [](const std::string& word) { return sweep::shell_text({word}); };
   return write_file_atomically(
       script(),

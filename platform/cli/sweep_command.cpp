@@ -265,7 +265,6 @@ int collect(const SweepOptions& o, const Study& study, const Plan& plan) {
   }
   const std::vector<const Point*> left = missing(plan, store);
   if (!left.empty() && refused == 0) {
-    // Of the job of the last parts: shares of others are of other points.
     const std::size_t of = parts.back().share.of;
     std::set<std::size_t> shares;
     for (const Point* p : left) shares.insert(p->number % of);

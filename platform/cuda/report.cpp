@@ -59,6 +59,7 @@ std::string write_report(const std::string& path, const Machine& machine,
   for (const auto& [what, count] : Shortcomings::instance().all()) lacking[what] = count;
   const ordered_json report = {{"gpu", machine.config().name},
                                {"sm_mhz", machine.config().clocks.sm},
+                               {"gpus", machine.config().gpus},
                                {"kernels", kernels},
                                {"copies", copies},
                                {"work", work},

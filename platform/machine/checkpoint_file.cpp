@@ -17,7 +17,7 @@ namespace warpline {
 namespace {
 
 constexpr std::string_view kFileKind = "warpline checkpoint ";
-constexpr std::string_view kFileFormat = "1\n";
+constexpr std::string_view kFileFormat = "2\n";
 constexpr std::string_view kHashLine = "\nsha256 ";
 constexpr std::string_view kLastLine = "\nend of checkpoint\n";
 constexpr std::size_t kDigits = 64;

@@ -112,21 +112,55 @@ void LatencyWriter::done(const Hop& hop, const MessageEvent& e) {
   for (const auto& [at, cycles] : journey.spent) {
     Spent& s = group.spent[at];
     s.cycles += cycles;
-    s.before += sum;
-    ++s.requests;
     sum += cycles;
   }
   WARPLINE_EXPECT(sum == latency, "every cycle of a request is charged to a place");
   journeys_.erase(found);
 }
 
-LatencyWriter::Places LatencyWriter::in_order(const Group& group) {
+/// Blocks lie as deep as there are hops between them and an SM at least. A request comes to the shallow
+/// places first, and its answer to them last.
+void LatencyWriter::order_places() {
+  constexpr int kBottom = 1000;
+  std::map<Place, int> depth;
+  // An SM's own way to a block that its caches lead to, too, does not make that less deep.
+  const auto leads = [&](Place from, Place to) {
+    return std::any_of(hops_.begin(), hops_.end(),
+                       [&](const auto& h) { return h.second.returned == from && h.second.arrived == to; });
+  };
+  const auto goes_round = [&](const Hop& way) {
+    return places_[way.returned] == "sm" && std::any_of(hops_.begin(), hops_.end(), [&](const auto& h) {
+             return h.second.arrived == way.arrived && h.second.returned != way.returned &&
+                    leads(way.returned, h.second.returned);
+           });
+  };
+  for (const auto& [port, hop] : hops_)
+    if (places_[hop.returned] == "sm") depth[hop.returned] = 0;
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [port, hop] : hops_) {
+      const auto from = depth.find(hop.returned);
+      if (from == depth.end() || goes_round(hop)) continue;
+      const auto to = depth.try_emplace(hop.arrived, kBottom).first;
+      more = more || to->second > from->second + 1;
+      to->second = std::min(to->second, from->second + 1);
+    }
+  }
+  turn_.assign(places_.size(), kBottom);
+  for (const auto& [at, deep] : depth) turn_[at] = 2 * deep;
+  for (const auto& [port, hop] : hops_) {
+    const int from = turn_[hop.returned];
+    turn_[hop.there] = std::min(turn_[hop.there], from + 1);
+    turn_[hop.back] = std::max(turn_[hop.back], 2 * kBottom - from);
+  }
+}
+
+LatencyWriter::Places LatencyWriter::in_order(const Group& group) const {
   Places out;
   for (const auto& [at, spent] : group.spent)
     if (spent.cycles != 0) out.emplace_back(at, &spent);
-  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
-    return average(a.second->before, a.second->requests) < average(b.second->before, b.second->requests);
-  });
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const auto& a, const auto& b) { return turn_[a.first] < turn_[b.first]; });
   return out;
 }
 
@@ -179,6 +213,7 @@ std::string LatencyWriter::as_json() const {
 void LatencyWriter::finish(Cycle /*last*/) {
   unfinished_ = journeys_.size();
   journeys_.clear();
+  order_places();
   file_.write(json_ ? as_json() : as_table());
 }
 

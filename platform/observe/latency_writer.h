@@ -57,8 +57,6 @@ class LatencyWriter final : public Observer {
   };
   struct Spent {
     std::uint64_t cycles = 0;
-    std::uint64_t before = 0;  ///< from the beginning of requests until they were there first
-    std::uint64_t requests = 0;
   };
   struct Group {
     LatencyHistogram latency;
@@ -74,7 +72,8 @@ class LatencyWriter final : public Observer {
   void begun(const Hop& hop, const MessageEvent& e);
   void answered(const Hop& hop, const MessageEvent& e);
   void done(const Hop& hop, const MessageEvent& e);
-  [[nodiscard]] static Places in_order(const Group& group);
+  void order_places();
+  [[nodiscard]] Places in_order(const Group& group) const;
   [[nodiscard]] std::string as_table() const;
   [[nodiscard]] std::string as_json() const;
 
@@ -82,6 +81,7 @@ class LatencyWriter final : public Observer {
   bool json_;
   unsigned mhz_;
   std::vector<std::string> places_;
+  std::vector<int> turn_;  ///< of each place on the way of a request down, and of its answer up
   std::unordered_map<const PortBase*, Hop> hops_;
   std::unordered_map<std::uint64_t, Journey> journeys_;  ///< by the request's identifier
   std::map<Key, Group> groups_;

@@ -14,6 +14,11 @@ constexpr unsigned kGpuShift = 48;  ///< above any offset into a memory, below i
 constexpr std::size_t kShownSizes = 8;
 constexpr std::size_t kLeastOfL2 = 8;  ///< power of two of lines: 32 KiB
 
+/// Each GPU has a video memory of its own; all else is there once.
+std::uint64_t key_of(std::uint64_t gpu, PhysicalAddress line) {
+  return aperture_of(line) == Aperture::vidmem ? line.value ^ gpu << kGpuShift : line.value;
+}
+
 /// The class of a distance in lines: how many bits it has.
 std::size_t class_of(std::uint64_t lines) {
   std::size_t n = 0;
@@ -64,14 +69,14 @@ void ReuseWriter::message(const MessageEvent& e) {
 }
 
 ReuseWriter::Line& ReuseWriter::line_of(const Hop& hop, const MessageEvent& e) {
-  const auto [found, fresh] = lines_.try_emplace(e.line.value ^ hop.gpu << kGpuShift);
+  const auto [found, fresh] = lines_.try_emplace(key_of(hop.gpu, e.line));
   if (fresh) found->second.region = e.region;
   return found->second;
 }
 
 void ReuseWriter::touch(Line& line, Region& region, Cycle cycle) {
   for (std::size_t n = 0; n < kWindows.size(); ++n) {
-    const auto window = static_cast<std::uint32_t>(cycle / kWindows[n]);
+    const auto window = static_cast<std::uint32_t>((cycle - std::min(cycle, first_)) / kWindows[n]);
     if (line.window[n] == window + 1) continue;
     line.window[n] = window + 1;
     std::vector<std::uint32_t>& lines = region.working_set[n];
@@ -116,13 +121,13 @@ void ReuseWriter::asked(const Hop& hop, const MessageEvent& e) {
 
 void ReuseWriter::reached_l2(const Hop& hop, const MessageEvent& e) {
   // Only of what is a buffer's or an SM has asked for: code and constants come this way, too.
-  const auto found = lines_.find(e.line.value ^ hop.gpu << kGpuShift);
+  const auto found = lines_.find(key_of(hop.gpu, e.line));
   if (found != lines_.end()) count(regions_[found->second.region].at_l2, of_l2_[hop.gpu], e.line.value);
 }
 
 void ReuseWriter::fetched(const Hop& hop, const MessageEvent& e) {
   if (e.command != Command::read) return;
-  if (e.region == 0 && lines_.count(e.line.value ^ hop.gpu << kGpuShift) == 0) return;
+  if (e.region == 0 && lines_.count(key_of(hop.gpu, e.line)) == 0) return;
   Line& line = line_of(hop, e);
   Region& region = regions_[line.region];
   region.fetched += sector_count(e.sectors);
@@ -245,8 +250,13 @@ std::string ReuseWriter::as_json() const {
   return out + "\n]}\n";
 }
 
-void ReuseWriter::finish(Cycle /*last*/) {
+void ReuseWriter::finish(Cycle last) {
   settle_lines();
+  // All have as many windows, those in which nothing of them was touched, too.
+  for (auto& [number, region] : regions_)
+    for (std::size_t n = 0; n < kWindows.size(); ++n)
+      region.working_set[n].resize(std::max<std::size_t>(region.working_set[n].size(),
+                                                         (last - std::min(last, first_)) / kWindows[n] + 1));
   names_ = buffers_();
   file_.write(json_ ? as_json() : as_tables());
 }

@@ -27,8 +27,10 @@ class ReuseWriter final : public Observer {
   /// Requests that arrive by this port from a block. Pre: before start().
   void add_hop(const PortBase& request, const Component& sender);
 
-  void start(Cycle /*first*/, const std::vector<Signal>& /*signals*/,
-             const std::vector<std::uint64_t>& /*values*/) override {}
+  void start(Cycle first, const std::vector<Signal>& /*signals*/,
+             const std::vector<std::uint64_t>& /*values*/) override {
+    first_ = first;
+  }
   void change(Cycle /*cycle*/, std::uint32_t /*signal*/, std::uint64_t /*value*/) override {}
   void message(const MessageEvent& event) override;
   void finish(Cycle last) override;
@@ -82,6 +84,7 @@ class ReuseWriter final : public Observer {
 
   OutputFile& file_;
   bool json_;
+  Cycle first_ = 0;  ///< that is watched
   std::function<std::vector<std::string>()> buffers_;
   std::vector<std::string> names_;
   std::unordered_map<const PortBase*, Hop> hops_;

@@ -41,6 +41,8 @@ class TimelineWriter final : public Observer {
     bool receiver_shown = false;
   };
   void add_hop(const Hop& hop);
+  /// Whether it hears of the messages of this port.
+  [[nodiscard]] bool wants(const PortBase& port) const { return hops_.count(&port) != 0; }
   /// A host gets the next row. Pre: called once, before start().
   void show_host();
   /// A figure over time has this value, of that unit, from cycle `first` on. Figures have a row of their own,

@@ -107,8 +107,11 @@ void PlatformWatcher::add_hops() {
     hop.response = &h.response_in;
     hop.sender_shown = selection_.takes(h.response_in);
     hop.receiver_shown = selection_.takes(h.request_in);
-    if (!hop.sender_shown && !hop.receiver_shown) return;
-    if (timeline_ != nullptr) timeline_->add_hop(hop);
+    // What adds up over all hops hears of all of them.
+    const bool all = latency_ != nullptr || reuse_ != nullptr;
+    const bool shown = hop.sender_shown || hop.receiver_shown;
+    if (!shown && !all) return;
+    if (timeline_ != nullptr && shown) timeline_->add_hop(hop);
     if (latency_ != nullptr) latency_->add_hop(h.request_in, h.response_in);
     if (reuse_ != nullptr) reuse_->add_hop(h.request_in, h.response_in.owner());
     if (hop.sender_shown) shown_.insert(&h.response_in.owner());
@@ -189,7 +192,7 @@ void PlatformWatcher::change(Cycle cycle, std::uint32_t signal, std::uint64_t va
 }
 
 void PlatformWatcher::message(const MessageEvent& event) {
-  if (timeline_ != nullptr) timeline_->message(event);
+  if (timeline_ != nullptr && timeline_->wants(*event.port)) timeline_->message(event);
   if (latency_ != nullptr) latency_->message(event);
   if (reuse_ != nullptr) reuse_->message(event);
 }

@@ -28,7 +28,7 @@ SeriesFigure hit_rate(const char* name, const std::string& block) {
   SeriesFigure m;
   m.name = name;
   m.kind = Kind::ratio;
-  m.parts = {block + ".sector_hits"};
+  m.parts = {block + ".sector_hits", block + ".merged_sectors"};
   m.wholes = {block + ".sector_accesses"};
   return m;
 }

@@ -64,7 +64,7 @@ const std::vector<std::vector<std::string>>& levels() {
       {"platform/programs/ptx", "platform/programs/wls"},
       {"platform/machine", "platform/explain"},
       {"platform/observe", "platform/report", "platform/consistency/record"},
-      {"platform/consistency", "platform/systemc", "platform/series"},
+      {"platform/consistency", "platform/systemc", "platform/series", "platform/metrics"},
       {"platform/host"},
       {"platform/launch"},
       {"platform/mpi", "platform/study", "platform/sweep", "platform/profile"},

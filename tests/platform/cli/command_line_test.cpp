@@ -333,7 +333,7 @@ TEST_F(CommandLineTest, MistakesExitTwoAndHelp) {
       {{"run", input_, "--transport", "lt", "--fast-forward", "3"}, "--fast-forward leads to timed grids"},
       {{"run", input_, "--transport", "fats"}, "did you mean \"fast\"?"},
       {{"run", input_, "--wave", "x.vcd", "--transport", "lt"}, "has no cycles that they could show"},
-      {{"run", input_, "--probe", "x"}, "--probe bounds --wave, --timeline, --latency and --reuse"},
+      {{"run", input_, "--probe", "x"}, "--probe bounds --wave and --timeline"},
       {{"run", input_, "--wave", input_ + "/x.vcd"}, "cannot be created: Not a directory"},
       {{"run", input_, "--pins", "l2[0].from_crossbra"}, "did you mean \"l2[0].from_crossbar\"?"},
       {{"run", input_, "--pins", "l2*", "--pins", "x"}, "\"x\" matches no hop of mini"},

@@ -62,20 +62,25 @@ TEST(Latency, IsThatOfTheTimelineWhateverRuns) {
 
 TEST(Latency, OfAHitIsTwoChannels) {
   const GpuConfig config = preset("mini");
-  const json latencies = json::parse(watch_kernel(config, "chase", false, {}).latency);
-  for (const json& group : latencies.at("groups")) {
+  const auto latencies = nlohmann::ordered_json::parse(watch_kernel(config, "chase", false, {}).latency);
+  for (const auto& group : latencies.at("groups")) {
     if (group.at("block") != "l1_lg" || group.at("command") != "read") continue;
     std::vector<std::string> places;
     for (const auto& [place, cycles] : group.at("spent").items()) places.push_back(place);
     if (group.at("answered_by") == "l1_lg") {
       EXPECT_EQ(group.at("requests"), 3584);
-      EXPECT_THAT(places, ElementsAre("l1_lg > sm", "sm > l1_lg"));
+      EXPECT_THAT(places, ElementsAre("sm > l1_lg", "l1_lg > sm"));
     } else {
       EXPECT_THAT(places, ::testing::IsSupersetOf({"sm > l1_lg", "l1_lg > crossbar", "crossbar > l2",
                                                    "l2 > crossbar", "crossbar > l1_lg", "l1_lg > sm"}));
     }
+    EXPECT_EQ(places.front(), "sm > l1_lg");
+    EXPECT_EQ(places.back(), "l1_lg > sm");
     if (group.at("answered_by") == "dram") {
       EXPECT_THAT(places, ::testing::Contains("dram"));
+      const auto at = [&](const char* place) { return std::find(places.begin(), places.end(), place); };
+      EXPECT_LT(at("crossbar > l2"), at("dram"));
+      EXPECT_LT(at("dram"), at("l2 > crossbar"));
     }
   }
 }

@@ -1,4 +1,4 @@
-#include "platform/report/energy.h"
+#include "platform/metrics/energy.h"
 
 #include <fmt/format.h>
 
@@ -76,7 +76,7 @@ std::vector<EnergyShare> energy_of(const MetricSource& source) {
     for (const auto& [path, factor] : f.counters) work += factor * static_cast<double>(source.counter(path));
     out.push_back({f.what, work * f.picojoules * kPicojoule});
   }
-  out.push_back({"static", kStaticWatts * source.time_ns * kNanosecond});
+  out.push_back({"static", kStaticWatts * source.gpus * source.time_ns * kNanosecond});
   return out;
 }
 
@@ -86,10 +86,11 @@ std::string energy_text(const std::vector<MetricSource>& sources) {
     std::vector<EnergyShare> shares = energy_of(source);
     double sum = 0;
     for (const EnergyShare& s : shares) sum += s.joules;
+    const double of_work = sum - shares.back().joules;
     std::stable_sort(shares.begin(), shares.end(),
                      [](const EnergyShare& a, const EnergyShare& b) { return a.joules > b.joules; });
     out += fmt::format(
-        "\n{}: {}{}\n", source.name.empty() ? "the whole run" : "kernel " + source.name, joules_text(sum),
+        "\n{}: {}, {} of it for what was done{}\n", title_of(source), joules_text(sum), joules_text(of_work),
         source.time_ns == 0 ? "" : fmt::format(", {:.0f} W", sum / (source.time_ns * kNanosecond)));
     for (const EnergyShare& s : shares)
       if (s.joules != 0)
@@ -100,6 +101,11 @@ std::string energy_text(const std::vector<MetricSource>& sources) {
 
 std::string energy_figures() {
   std::string out = fmt::format(
+      "## Energy\n\n"
+      "By what `--energy` estimates: the work that was counted, times what one of it took on an H200 (HBM3e, "
+      "driver 580.159, November 2026), told from its energy counter over\n"
+      "four seconds of loops on all SMs. It tells kernels and designs apart; it is no product's power: a "
+      "smaller GPU takes less when idle, and links to a host or peers are left out.\n\n"
       "| energy | of | [counters](counters.md) | how it was measured |\n|---|---|---|---|\n"
       "| {} W | all the time | | idle at 1980 MHz, and with a sleeping warp on each SM |\n",
       kStaticWatts);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "platform/report/nsight_metrics.h"
+#include "platform/metrics/nsight_metrics.h"
 #include "rtl_models/document/files.h"
 
 namespace warpline {
@@ -41,20 +41,21 @@ Counters counters_in(const Json& counters) {
 /// Collects grids by their kernels.
 class Kernels {
  public:
-  void add(const std::string& name, const Counters& counters, double time_ns) {
+  void add(const std::string& name, const Counters& counters, double time_ns, std::uint64_t grids) {
     const auto [at, fresh] = known_.try_emplace(name, kernels_.size());
-    if (fresh) kernels_.push_back({name, {}, 0});
+    if (fresh) kernels_.push_back({name, {}, 0, 0});
     for (Total* t : {&kernels_[at->second], &sum_}) {
       for (const auto& [path, value] : counters) t->counters[path] += value;
       t->time_ns += time_ns;
+      t->grids += grids;
     }
   }
   /// Of a run that has counted this in all, some of it between its grids.
-  void whole(Counters counters, double time_ns) { sum_ = {{}, std::move(counters), time_ns}; }
-  std::vector<MetricSource> take(double sm_mhz) {
+  void whole(Counters counters, double time_ns) { sum_ = {{}, std::move(counters), time_ns, 0}; }
+  std::vector<MetricSource> take(double sm_mhz, unsigned gpus) {
     std::vector<MetricSource> out;
-    if (kernels_.size() != 1) out.push_back(source_of(sum_, sm_mhz));
-    for (Total& kernel : kernels_) out.push_back(source_of(kernel, sm_mhz));
+    if (kernels_.size() != 1) out.push_back(source_of(sum_, sm_mhz, gpus));
+    for (Total& kernel : kernels_) out.push_back(source_of(kernel, sm_mhz, gpus));
     return out;
   }
 
@@ -63,11 +64,14 @@ class Kernels {
     std::string name;
     Counters counters;
     double time_ns = 0;
+    std::uint64_t grids = 0;
   };
-  static MetricSource source_of(Total& total, double sm_mhz) {
+  static MetricSource source_of(Total& total, double sm_mhz, unsigned gpus) {
     MetricSource out;
     out.name = total.name;
     out.time_ns = total.time_ns;
+    out.grids = total.grids;
+    out.gpus = gpus;
     if (sm_mhz > 0) out.sm_cycles = total.time_ns * sm_mhz / kNanosecondsPerMicrosecond;
     const auto counters = std::make_shared<const Counters>(std::move(total.counters));
     out.counter = [counters](const std::string& path) {
@@ -84,7 +88,7 @@ class Kernels {
 
 }  // namespace
 
-std::vector<MetricSource> metric_sources(const RunStatistics& run, double sm_mhz) {
+std::vector<MetricSource> metric_sources(const RunStatistics& run, double sm_mhz, unsigned gpus) {
   Kernels kernels;
   const std::vector<CounterTable::Entry>& entries = run.table.entries();
   const auto is_total = [&](std::size_t entry) { return entries[entry].path.find('[') == std::string::npos; };
@@ -94,13 +98,13 @@ std::vector<MetricSource> metric_sources(const RunStatistics& run, double sm_mhz
     Counters counters;
     for (const auto& [entry, value] : grid.counted)
       if (is_total(entry)) counters[entries[entry].path] = value;
-    kernels.add(grid.kernel, counters, static_cast<double>(grid.cycles) * ns_per_cycle);
+    kernels.add(grid.kernel, counters, static_cast<double>(grid.cycles) * ns_per_cycle, 1);
   }
   Counters all;
   for (std::size_t n = 0; n < run.values.size(); ++n)
     if (is_total(n)) all[entries[n].path] = run.values[n];
   kernels.whole(std::move(all), run.time_ns);
-  return kernels.take(sm_mhz);
+  return kernels.take(sm_mhz, gpus);
 }
 
 Result<std::vector<MetricSource>> read_metric_sources(const std::string& path) {
@@ -114,10 +118,14 @@ Result<std::vector<MetricSource>> read_metric_sources(const std::string& path) {
                                                : nullptr;
   if (grids == nullptr)
     return Diagnostic::about(path, "this is no file of `warpline run --stats` or `warpline exec --report`");
+  constexpr double kSchema = 2;
+  if (of_run && number_in(file, "schema") != kSchema)
+    return Diagnostic::about(path, "its schema is none that this version reads");
   const double cycles = number_in(file, "cycles");
   const double ns_per_cycle = cycles == 0 ? 0 : number_in(file, "time_ns") / cycles;
-  const double sm_mhz = of_run ? number_in(file.value("configuration", Json::object()), "clocks.sm")
-                               : number_in(file, "sm_mhz");
+  const Json settings = of_run ? file.value("configuration", Json::object()) : file;
+  const double sm_mhz = number_in(settings, of_run ? "clocks.sm" : "sm_mhz");
+  const auto gpus = static_cast<unsigned>(std::clamp(number_in(settings, "gpus"), 1.0, 1024.0));
   Kernels kernels;
   for (const Json& grid : *grids) {
     const char* const key = of_run ? "kernel" : "name";
@@ -126,10 +134,11 @@ Result<std::vector<MetricSource>> read_metric_sources(const std::string& path) {
       return Diagnostic::about(path, "a kernel has no name or no counters");
     if (grid.value("fast_forwarded", Json(false)) == Json(true)) continue;
     kernels.add(grid.at(key), counters_in(grid.at("counters")),
-                of_run ? number_in(grid, "cycles") * ns_per_cycle : number_in(grid, "time_ns"));
+                of_run ? number_in(grid, "cycles") * ns_per_cycle : number_in(grid, "time_ns"),
+                of_run ? 1 : static_cast<std::uint64_t>(std::max(1.0, number_in(grid, "launches"))));
   }
   if (of_run) kernels.whole(counters_in(file.at("counters")), number_in(file, "time_ns"));
-  return kernels.take(sm_mhz);
+  return kernels.take(sm_mhz, gpus);
 }
 
 }  // namespace warpline

@@ -1,4 +1,4 @@
-#include "platform/report/nsight_metrics.h"
+#include "platform/metrics/nsight_metrics.h"
 
 #include <fmt/format.h>
 
@@ -26,6 +26,7 @@ struct MetricDefinition {
   const char* remark = "";               ///< where it is not what Nsight Compute would count
   double percent = 1;                    ///< what the quotient is multiplied by
   bool whole = false;                    ///< the name is whole
+  const char* unless = nullptr;  ///< a counter: where it is not zero, what is counted has other things in it
 };
 
 namespace {
@@ -34,12 +35,12 @@ constexpr const char* kTime = "time_ns";
 constexpr const char* kSmCycles = "SM cycles";
 constexpr double kNanosecondsPerSecond = 1e9;
 
-const std::vector<MetricTerm> kLoadHits = {{"l1_lg.load_sector_hits"},
-                                           {"l1_lg.texture_sector_hits", -1},
-                                           {"l1_lg.merged_sectors"},
-                                           {"texture.sector_hits"},
-                                           {"texture.merged_sectors"}};
-const std::vector<MetricTerm> kL1Sectors = {{"sm.lsu.global_sectors"}, {"sm.lsu.local_sectors"}};
+const std::vector<MetricTerm> kL1Hits = {{"l1_lg.load_sector_hits"},
+                                         {"l1_lg.merged_sectors"},
+                                         {"texture.sector_hits"},
+                                         {"texture.merged_sectors"}};
+const std::vector<MetricTerm> kL1Sectors = {
+    {"sm.lsu.global_sectors"}, {"sm.lsu.local_sectors"}, {"sm.lsu.image_sectors"}};
 const std::vector<MetricTerm> kL2Hits = {{"l2.sector_hits"}, {"l2.merged_sectors"}};
 constexpr const char* kMerged = "what joins a fetch under way is a hit";
 constexpr const char* kOfPtx = "of PTX, as the assembler expands it";
@@ -77,8 +78,16 @@ const std::vector<MetricDefinition>& definitions() {
        {{"sm.lsu.shared_accesses"}},
        {},
        "ptxas joins neighbouring accesses"},
-      {"smsp__sass_inst_executed_op_global_ld", "inst", {{"sm.lsu.global_loads"}}, {}, "likewise"},
-      {"smsp__sass_inst_executed_op_global_st", "inst", {{"sm.lsu.global_stores"}}, {}, "likewise"},
+      {"smsp__sass_inst_executed_op_global_ld",
+       "inst",
+       {{"sm.lsu.global_loads"}},
+       {},
+       "ptxas joins neighbouring accesses"},
+      {"smsp__sass_inst_executed_op_global_st",
+       "inst",
+       {{"sm.lsu.global_stores"}},
+       {},
+       "ptxas joins neighbouring accesses"},
       {"l1tex__data_pipe_lsu_wavefronts_mem_shared",
        "wavefronts",
        {{"sm.lsu.shared_passes"}},
@@ -107,11 +116,17 @@ const std::vector<MetricDefinition>& definitions() {
        true},
       {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit",
        "sectors",
-       kLoadHits,
+       kL1Hits,
        {},
-       "what joins a fetch under way is a hit; loads of local memory are counted, too"},
-      {"l1tex__t_sector_hit_rate.pct", "%", kLoadHits, kL1Sectors,
-       "likewise; no store is a hit, where there a store to a line that an earlier one wrote is", 100, true},
+       "what joins a fetch under way is a hit; loads of local memory are counted, too; none where textures "
+       "or surfaces were read",
+       1,
+       false,
+       "sm.lsu.image_sectors"},
+      {"l1tex__t_sector_hit_rate.pct", "%", kL1Hits, kL1Sectors,
+       "what joins a fetch under way is a hit; no store is, where there a store to a line that an earlier "
+       "one wrote is",
+       100, true},
       {"l1tex__m_xbar2l1tex_read_sectors",
        "sectors",
        {{"l1_lg.fetched_sectors"}, {"l1_lg.forwarded_sectors"}, {"texture.fetched_sectors"}},
@@ -122,8 +137,16 @@ const std::vector<MetricDefinition>& definitions() {
        {{"l2.sector_accesses"}},
        {},
        "of all units; there the front end has about 1,000 in each grid"},
-      {"lts__t_sectors_op_read", "sectors", {{"l2.read_sectors"}}, {}, "likewise"},
-      {"lts__t_sectors_op_write", "sectors", {{"l2.write_sectors"}}, {}, "likewise"},
+      {"lts__t_sectors_op_read",
+       "sectors",
+       {{"l2.read_sectors"}},
+       {},
+       "of all units, there with those of the front end"},
+      {"lts__t_sectors_op_write",
+       "sectors",
+       {{"l2.write_sectors"}},
+       {},
+       "of all units, there with those of the front end"},
       {"lts__t_sectors_lookup_hit", "sectors", kL2Hits, {}, kMerged},
       {"lts__t_sectors_lookup_miss", "sectors", {{"l2.sector_misses"}, {"l2.merged_sectors", -1}}},
       {"lts__t_sector_hit_rate.pct", "%", kL2Hits, {{"l2.sector_accesses"}}, kMerged, 100, true},
@@ -171,6 +194,8 @@ std::pair<std::string, std::string> shown(const NsightMetric& metric, const std:
     while (x >= 1000 && p + 1 < kPrefixes.size()) x /= 1000, ++p;
     return {fmt::format("{:.2f}", x), kPrefixes[p] + metric.unit()};
   }
+  // Cycles of a clock that is not the fastest are no whole number.
+  if (metric.unit() == "cycles") return {grouped(static_cast<std::uint64_t>(std::llround(*value))), "cycles"};
   if (*value != std::round(*value) || metric.unit().find_first_of("/%") != std::string::npos)
     return {fmt::format("{:.2f}", *value), metric.unit()};
   return {grouped(static_cast<std::uint64_t>(*value)), metric.unit()};
@@ -227,14 +252,21 @@ Result<std::vector<NsightMetric>> NsightMetric::named(const std::vector<std::str
 }
 
 std::optional<double> NsightMetric::value(const MetricSource& of) const {
+  if (definition_->unless != nullptr && of.counter(definition_->unless) != 0) return std::nullopt;
   const std::optional<double> sum = sum_of(definition_->sum, of);
-  if (!sum) return std::nullopt;
+  if (!sum || *sum < 0) return std::nullopt;
   std::optional<double> divisor = 1;
   if (!definition_->divisor.empty()) divisor = sum_of(definition_->divisor, of);
   if (over_ == Over::seconds) divisor = of.time_ns / kNanosecondsPerSecond;
   if (over_ == Over::sm_cycles) divisor = of.sm_cycles;
   if (!divisor || *divisor == 0) return std::nullopt;
   return *sum * definition_->percent / *divisor;
+}
+
+std::string title_of(const MetricSource& source) {
+  if (source.name.empty()) return "the whole run";
+  return "kernel " + source.name +
+         (source.grids == 1 ? "" : fmt::format(", {} launches together", grouped(source.grids)));
 }
 
 std::string metrics_text(const std::vector<NsightMetric>& metrics, const std::vector<MetricSource>& sources) {

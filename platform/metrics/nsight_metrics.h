@@ -16,6 +16,8 @@ struct MetricSource {
   std::string name;                                               ///< of the kernel; empty: the whole run
   std::function<std::uint64_t(const std::string& path)> counter;  ///< by its total path; 0: there is none
   double time_ns = 0;
+  unsigned gpus = 1;                ///< that have counted it
+  std::uint64_t grids = 1;          ///< of the kernel, all together
   std::optional<double> sm_cycles;  ///< cycles of the SMs' clock; none: the clock is not known
 };
 
@@ -44,6 +46,9 @@ class NsightMetric {
   std::string name_, unit_;
 };
 
+/// "kernel k, 3 launches together".
+[[nodiscard]] std::string title_of(const MetricSource& source);
+
 /// Tables for people: what `metrics` say of each of `sources`.
 [[nodiscard]] std::string metrics_text(const std::vector<NsightMetric>& metrics,
                                        const std::vector<MetricSource>& sources);
@@ -53,7 +58,8 @@ class NsightMetric {
 
 /// What a run has counted: the whole run, unless it has a single kernel, and each kernel with all its grids
 /// that were measured. `sm_mhz`: the SMs' clock.
-[[nodiscard]] std::vector<MetricSource> metric_sources(const RunStatistics& run, double sm_mhz);
+[[nodiscard]] std::vector<MetricSource> metric_sources(const RunStatistics& run, double sm_mhz,
+                                                       unsigned gpus);
 
 /// The same of a file of `warpline run --stats` or `warpline exec --report`. Errors: it is no such file.
 [[nodiscard]] Result<std::vector<MetricSource>> read_metric_sources(const std::string& path);

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/report/nsight_metrics.h"
+#include "platform/metrics/nsight_metrics.h"
 
 namespace warpline {
 
@@ -21,7 +21,7 @@ struct EnergyShare {
 /// Tables for people of the energy of each source.
 [[nodiscard]] std::string energy_text(const std::vector<MetricSource>& sources);
 
-/// The figures, and how each was measured, as a table of Markdown.
+/// The figures, and how each was measured, as a section of Markdown.
 [[nodiscard]] std::string energy_figures();
 
 }  // namespace warpline
