@@ -20,7 +20,10 @@ class Calendar {
 
  public:
   /// Keeps the first marked cycle in `next`, which outlives it.
-  explicit Calendar(Cycle& next) : next_(next) { next_ = kNever; }
+  explicit Calendar(Cycle& next) : next_(next) {
+    next_ = kNever;
+    wheel_ = narrow_.data();
+  }
   Calendar(const Calendar&) = delete;
   Calendar& operator=(const Calendar&) = delete;
 
@@ -120,10 +123,10 @@ class Calendar {
 
   // What every mark and take reads comes first, in one cache line.
   Cycle& next_;
-  Cycle base_ = 0;                        ///< no cycle before it is marked
-  Cycle far_first_ = kNever;              ///< the first cycle in far_
-  std::size_t width_ = 0;                 ///< bytes for each slot: as few as will do, for the host's caches
-  std::uint8_t* wheel_ = narrow_.data();  ///< kWheel slots of eight members, then of the next eight
+  Cycle base_ = 0;                 ///< no cycle before it is marked
+  Cycle far_first_ = kNever;       ///< the first cycle in far_
+  std::size_t width_ = 0;          ///< bytes for each slot: as few as will do, for the host's caches
+  std::uint8_t* wheel_ = nullptr;  ///< kWheel slots of eight members, then of the next eight
   std::array<std::uint64_t, kWheel / 64> occupied_{};
   std::array<std::uint8_t, kWheel> narrow_{};  ///< the wheel of up to eight members
   std::vector<std::uint8_t> wide_;             ///< and of more
