@@ -12,7 +12,7 @@ namespace warpline::test {
 namespace inbound_order_test {
 
 std::uint64_t seeds() {
-  return from_environment("WARPLINE_INBOUND_ORDER_SEEDS", 12);
+  return from_environment("WARPLINE_INBOUND_ORDER_SEEDS", 8);
 }
 
 TEST(InboundOrder, AFlagBehindItsDataIsNeverSeenBeforeItByAcquire) {

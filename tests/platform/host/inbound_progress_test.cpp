@@ -110,7 +110,7 @@ void play(std::uint64_t seed) {
 }
 
 TEST(InboundProgress, EverybodyWorksInEverybodysMemory) {
-  const std::uint64_t seeds = from_environment("WARPLINE_INBOUND_ORDER_SEEDS", 12);
+  const std::uint64_t seeds = from_environment("WARPLINE_INBOUND_ORDER_SEEDS", 8);
   for (std::uint64_t seed = 1; seed <= seeds && !testing::Test::HasFailure(); ++seed) play(seed);
 }
 

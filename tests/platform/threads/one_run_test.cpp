@@ -64,12 +64,10 @@ TEST(OneRun, ByAnyNumberOfThreadsIsTheSame) {
     SCOPED_TRACE(file);
     const Record one = run_kernels(file, 1);
     EXPECT_EQ(one.windows, 0U);
-    for (const unsigned threads : {2U, 5U}) {
-      EXPECT_EQ(one.all, run_kernels(file, threads).all) << threads << " threads";
-      const Record shuffled = run_kernels(file, threads, true);
-      EXPECT_EQ(one.all, shuffled.all) << threads << " threads";
-      EXPECT_GT(shuffled.windows, 0U);
-    }
+    EXPECT_EQ(one.all, run_kernels(file, 2).all);
+    const Record shuffled = run_kernels(file, 5, true);
+    EXPECT_EQ(one.all, shuffled.all);
+    EXPECT_GT(shuffled.windows, 0U);
   }
 }
 

@@ -555,7 +555,7 @@ class RandomKernel {
 
 std::size_t kernel_count() {
   const char* text = std::getenv("WARPLINE_ORDERED_KERNELS");
-  return text == nullptr ? 270 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
+  return text == nullptr ? 150 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
 }
 
 TEST(InstructionOrder, RandomKernelsComputeTheSame) {
