@@ -91,9 +91,14 @@ void lower(const Op& op, unsigned registers, const std::vector<unsigned>& awaite
   const unsigned words = (i.mem.bytes_per_lane() + 3) / 4;
   switch (op.code) {
     case Code::store: r.source(op.d, words); return;
-    // A load with a scoreboard of its own is awaited by `&req`, and by nothing else.
+    // A load with a scoreboard of its own is awaited by `&req`, and by nothing else. It waits itself for what
+    // a load without one owes to its register, as everybody does.
     case Code::load:
-      if (i.write_counter == DependenceCounters::kNone) r.destination(op.d, words);
+      if (i.write_counter == DependenceCounters::kNone) {
+        r.destination(op.d, words);
+      } else {
+        r.source(op.d, words);
+      }
       return;
     case Code::compare: r.destination_predicate(op.d); return;
     case Code::multiply_wide: r.destination(op.d, 2); return;

@@ -44,6 +44,20 @@ TEST(WlsSchedule, ALoadWithoutAScoreboardIsInterlocked) {
   EXPECT_EQ(run->reg(6), 42U);
 }
 
+/// So is one with a scoreboard itself, which would be done first otherwise: local memory is at hand.
+TEST(WlsSchedule, ALoadWithAScoreboardWaitsForOneWithoutIntoItsRegister) {
+  const auto run = ran(R"(
+    .local 16
+    .global data 128 = 42
+    .show R4
+    MOV R2, data.lo; MOV R3, data.hi; MOV R4, 7;
+    STL [0], R4;
+    LD.E R4, [R2];
+    LDL R4, [0] &wr=1;
+    NOP &req=0x02;)");
+  EXPECT_EQ(run->reg(4), 7U);
+}
+
 TEST(WlsSchedule, OneScoreboardServesSeveralLoads) {
   const auto run = ran(R"(
     .global data 4096 = 1
