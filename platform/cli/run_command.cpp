@@ -381,8 +381,14 @@ class Run {
     if (unwritten_) status = kBadInput;
     statistics_.exit_status = status;
     // Last, so that they say what became of the other files.
-    if (!request_.stats.empty()) write("--stats", request_.stats, to_json(statistics_));
+    if (!request_.stats.empty()) write("--stats", request_.stats, to_json(statistics_, counters_wanted()));
     return unwritten_ ? kBadInput : status;
+  }
+
+  [[nodiscard]] StatisticsCounters counters_wanted() const {
+    return request_.stats_counters == "counted"  ? StatisticsCounters::counted
+           : request_.stats_counters == "totals" ? StatisticsCounters::totals
+                                                 : StatisticsCounters::all;
   }
 
   /// Says what is not as it should be, here and in the statistics.
@@ -582,6 +588,11 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
           "user's cache folder), which is read the next time; or off")
       ->capture_default_str();
   command.add_option("--stats", r.stats, "writes every counter to this JSON file");
+  command
+      .add_option(
+          "--stats-counters", r.stats_counters,
+          "which of them: all; counted: totals, and those of blocks that counted something; or totals")
+      ->check(CLI::IsMember({"all", "counted", "totals"}));
   command.add_option("--profile", r.profile,
                      "writes what warps did and waited for, line by line, to this JSON file (`warpline "
                      "profile show`)");

@@ -25,6 +25,7 @@ struct RunRequest {
   std::string trace_cache = "on";    ///< whether packed traces are kept and read: on, off
   bool strict_target = false;        ///< modules for later GPUs are refused, not only remarked
   std::string stats;                 ///< JSON file, or empty
+  std::string stats_counters;        ///< which it has: all, counted, totals; or empty: all
   std::vector<std::string> metrics;  ///< of Nsight Compute, names or patterns, that are shown at the end
   bool energy = false;               ///< an estimate of it is shown at the end
   std::string access_log;            ///< what arrived at devices: text, or JSON if it ends so; or empty

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <list>
+#include <map>
 #include <set>
 #include <string_view>
 #include <type_traits>
@@ -19,6 +20,16 @@
 namespace warpline {
 namespace {
 
+/// A preset, which is read once in a thread: studies load it for each of their points.
+const Document& parsed_preset(const std::string& name) {
+  thread_local std::map<std::string, Document> parsed;
+  const auto known = parsed.find(name);
+  if (known != parsed.end()) return known->second;
+  Result<Document> read = Document::parse(name + ".toml (built in)", preset_text(name));
+  WARPLINE_EXPECT(read.ok(), "built-in presets parse");
+  return parsed.emplace(name, std::move(read.value())).first->second;
+}
+
 /// Loads in layers: preset, file, overrides. Documents stay, because origins point into them.
 class Loader {
  public:
@@ -33,14 +44,13 @@ class Loader {
 
   /// A preset, behind those that it is based on.
   void preset(const std::string& name) {
-    Result<Document> parsed = Document::parse(name + ".toml (built in)", preset_text(name));
-    WARPLINE_EXPECT(parsed.ok(), "built-in presets parse");
-    if (const Member* base = parsed.value().root().find("base"); base != nullptr) {
+    const Document& document = parsed_preset(name);
+    if (const Member* base = document.root().find("base"); base != nullptr) {
       preset(base->value.text);
       for (auto& [key, origin] : origins_)
         if (origin.source.as.empty()) origin.source.as = base->value.text;
     }
-    const Document& document = keep(std::move(parsed), ParameterOrigin::built_in);
+    layers_[&document] = ParameterOrigin::built_in;
     presets_.insert(&document);
     config_.name = name;
     bind(document, {"base"});

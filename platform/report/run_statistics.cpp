@@ -121,6 +121,37 @@ void append_counters(std::string& out, const CounterTable& table, const CounterT
   out += "}";
 }
 
+bool is_total(const CounterTable::Entry& e) {
+  return e.path.find('[') == std::string::npos;
+}
+
+/// The same of totals, with what they mean, and of other counters that counted something, without.
+void append_counted(std::string& out, const RunStatistics& run, StatisticsCounters which) {
+  const char* comma = "\n    ";
+  for (std::size_t n = 0; n < run.values.size(); ++n) {
+    const CounterTable::Entry& e = run.table.entries()[n];
+    const bool total = is_total(e);
+    if (!total && (which == StatisticsCounters::totals || run.values[n] == 0)) continue;
+    out += comma + json_string(e.path) + ": {\"value\": " + std::to_string(run.values[n]);
+    if (total)
+      out += ", \"unit\": " + json_string(e.unit) + ", \"description\": " + json_string(e.description);
+    out += "}";
+    comma = ",\n    ";
+  }
+}
+
+/// What a launch counted, by its values alone.
+void append_counted(std::string& out, const RunStatistics& run, const CounterTable::Changes& changes,
+                    StatisticsCounters which) {
+  const char* comma = "";
+  for (const auto& [n, value] : changes) {
+    const CounterTable::Entry& e = run.table.entries()[n];
+    if (which == StatisticsCounters::totals && !is_total(e)) continue;
+    out += comma + json_string(e.path) + ": {\"value\": " + std::to_string(value) + "}";
+    comma = ", ";
+  }
+}
+
 std::string consistency_json(const ConsistencyStatistics& c) {
   std::string out = fmt::format("      \"consistency\": {{\"verdict\": {}", json_string(c.verdict));
   if (!c.axiom.empty()) out += fmt::format(", \"axiom\": {}", json_string(c.axiom));
@@ -258,7 +289,8 @@ const char* name_of(RunVerdict verdict) {
   return "";
 }
 
-std::string to_json(const RunStatistics& run) {
+std::string to_json(const RunStatistics& run, StatisticsCounters counters) {
+  const bool all = counters == StatisticsCounters::all;
   std::string out = "{\n  \"schema\": 2,\n";
   out +=
       fmt::format("  \"warpline\": {},\n  \"command\": {},\n  \"outcome\": \"{}\",\n  \"exit_status\": {},\n",
@@ -268,7 +300,13 @@ std::string to_json(const RunStatistics& run) {
   if (run.fast_forwarded != 0) out += fmt::format("  \"fast_forwarded\": {},\n", run.fast_forwarded);
   out += fmt::format("  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"counters\": ", run.cycles,
                      number(run.time_ns), number(run.wall_s));
-  append_counters(out, run.table, run.values, "  ");
+  if (all) {
+    append_counters(out, run.table, run.values, "  ");
+  } else {
+    out += "{";
+    append_counted(out, run, counters);
+    out += run.values.empty() ? "}" : "\n  }";
+  }
   out += ",\n  \"launches\": [";
   for (std::size_t n = 0; n < run.launches.size(); ++n) {
     const LaunchStatistics& l = run.launches[n];
@@ -280,7 +318,14 @@ std::string to_json(const RunStatistics& run) {
         n == 0 ? "" : ",", json_string(l.kernel), json_string(l.input), json_string(l.outcome),
         l.measured ? "" : "      \"fast_forwarded\": true,\n", l.cycles,
         l.consistency ? consistency_json(*l.consistency) : "");
-    append_counters(out, run.table, run.table.whole(l.counted), "      ");
+    if (all) {
+      append_counters(out, run.table, run.table.whole(l.counted), "      ");
+    } else {
+      // Of one launch alone, they are the run's.
+      out += "{";
+      if (run.launches.size() > 1) append_counted(out, run, l.counted, counters);
+      out += "}";
+    }
     out += "\n    }";
   }
   out += run.launches.empty() ? "],\n" : "\n  ],\n";

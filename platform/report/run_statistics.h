@@ -156,8 +156,17 @@ struct WARPLINE_PUBLIC RunStatistics {
   std::uint64_t refusals = 0;                 ///< how many there were
 };
 
+/// Which counters statistics have.
+enum class StatisticsCounters : std::uint8_t {
+  all,      ///< each with its unit and description, of the run and of each launch
+  counted,  ///< totals so, and by their values alone those of blocks that counted something; of launches,
+            ///< where there are several, what they counted
+  totals,   ///< the same without those of blocks
+};
+
 /// The JSON object of schema 2, with a newline at its end.
-WARPLINE_PUBLIC [[nodiscard]] std::string to_json(const RunStatistics& run);
+WARPLINE_PUBLIC [[nodiscard]] std::string to_json(const RunStatistics& run,
+                                                  StatisticsCounters counters = StatisticsCounters::all);
 
 /// A table for people, at most 100 columns wide. `dram_peak` is in bytes per nanosecond, for the share of it
 /// that was used. Colours only if `colour`.

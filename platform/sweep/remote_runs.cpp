@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
@@ -12,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr char kBehind = '\0';       ///< in no JSON: what comes behind it is as it is
 constexpr int kLookForMessages = 2;  ///< milliseconds: for messages there is no file to wait for
 
 /// What a run says need not be UTF-8.
@@ -19,18 +22,12 @@ std::string packed(const json& message) {
   return message.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-json packed_end(std::uint64_t number, const PointRun::End& end) {
-  return {{"ended", number},    {"exit_status", end.exit_status}, {"killed_by", end.killed_by},
-          {"said", end.said},   {"statistics", end.statistics},   {"wall_s", end.wall_s},
-          {"cpu_s", end.cpu_s}, {"peak_bytes", end.peak_bytes}};
-}
-
-PointRun::End unpacked_end(const json& m) {
+PointRun::End unpacked_end(const json& m, std::string statistics) {
   PointRun::End end;
   end.exit_status = m.at("exit_status");
   end.killed_by = m.at("killed_by");
   end.said = m.at("said");
-  end.statistics = m.at("statistics");
+  end.statistics = std::move(statistics);
   end.wall_s = m.at("wall_s");
   end.cpu_s = m.at("cpu_s");
   end.peak_bytes = m.at("peak_bytes");
@@ -51,6 +48,17 @@ void pause() {
 }
 
 }  // namespace
+
+std::string packed_end(std::uint64_t number, const PointRun::End& end) {
+  const json m = {{"ended", number},
+                  {"exit_status", end.exit_status},
+                  {"killed_by", end.killed_by},
+                  {"said", end.said},
+                  {"wall_s", end.wall_s},
+                  {"cpu_s", end.cpu_s},
+                  {"peak_bytes", end.peak_bytes}};
+  return packed(m) + kBehind + end.statistics;
+}
 
 /// A command that a worker does.
 class RemoteRuns::Run final : public PointRun {
@@ -121,11 +129,13 @@ std::unique_ptr<PointRun> RemoteRuns::begin(std::size_t place, const std::vector
 
 void RemoteRuns::look() {
   while (const auto message = mail_.next()) {
-    const json m = json::parse(message->second);
+    const std::string& text = message->second;
+    const std::size_t behind = std::min(text.find(kBehind), text.size());
+    const json m = json::parse(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(behind));
     if (m.contains("stop")) {
       stop_wanted_ = true;
     } else {
-      ended_[m.at("ended")] = unpacked_end(m);
+      ended_[m.at("ended")] = unpacked_end(m, text.substr(std::min(behind + 1, text.size())));
     }
   }
 }
@@ -158,7 +168,7 @@ void work_for_others(Mail& mail, const std::string& version, unsigned jobs, cons
         PointRun::End none;
         none.exit_status = 2;
         none.said = std::string("error: a run could not be begun: ") + e.what();
-        mail.post(0, packed(packed_end(number, none)));
+        mail.post(0, packed_end(number, none));
       }
     }
     for (auto run = runs.begin(); run != runs.end();) {
@@ -168,7 +178,7 @@ void work_for_others(Mail& mail, const std::string& version, unsigned jobs, cons
         continue;
       }
       heard = true;
-      mail.post(0, packed(packed_end(run->first, end)));
+      mail.post(0, packed_end(run->first, end));
       run = runs.erase(run);
     }
     if (heard) continue;

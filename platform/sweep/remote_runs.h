@@ -60,6 +60,9 @@ class RemoteRuns {
   bool stop_wanted_ = false;
 };
 
+/// What a worker sends of a run that has ended: JSON, and behind a zero byte the statistics as they are.
+[[nodiscard]] std::string packed_end(std::uint64_t number, const PointRun::End& end);
+
 /// Works for the process that hands out until it has this end: runs commands in processes of its own, `jobs`
 /// at a time. What dies of a run is such a process, and is told as its end. `stop_wanted` is passed on.
 void work_for_others(Mail& mail, const std::string& version, unsigned jobs, const Command& command,

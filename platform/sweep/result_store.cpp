@@ -15,6 +15,7 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "platform/report/run_statistics.h"
 #include "platform/sweep/sweep.h"
 #include "rtl_models/base/sha256.h"
 #include "rtl_models/base/text.h"
@@ -91,6 +92,9 @@ json sums_of(const json& report) {
           {"launches", std::move(launches)}};
 }
 
+/// Of a run that wrote no statistics, and of what nobody describes.
+const json kNothing = json::object();
+
 /// Of what a run writes, what is text: a table has text for it.
 std::string dumped(const json& of, const char* key) {
   const auto found = of.find(key);
@@ -98,11 +102,6 @@ std::string dumped(const json& of, const char* key) {
 }
 
 }  // namespace
-
-/// What was told names, so that rows need not look for them.
-struct ResultStore::Names {
-  std::unordered_map<std::string, std::int64_t> counters, configurations, kernels;
-};
 
 /// A statement of SQL, prepared.
 class ResultStore::Statement {
@@ -156,6 +155,12 @@ class ResultStore::Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
+/// What was told names, so that rows need not look for them.
+struct ResultStore::Names {
+  std::unordered_map<std::string, std::int64_t> counters, configurations, kernels;
+  std::unordered_map<const char*, std::unique_ptr<Statement>> statements;  ///< see kept()
+};
+
 bool ResultStore::Row::is_null(int column) const {
   return at_.is_null(column);
 }
@@ -193,6 +198,14 @@ bool ResultStore::somebody_writes(const std::string& path) {
 
 ResultStore::Statement ResultStore::prepare(const char* sql) const {
   return Statement(database_, sql);
+}
+
+/// One that is prepared once, of a text that stays where it is. It asks for no rows: what is not read to its
+/// end would hold the file.
+ResultStore::Statement& ResultStore::kept(const char* sql) {
+  std::unique_ptr<Statement>& statement = names_->statements[sql];
+  if (statement == nullptr) statement = std::make_unique<Statement>(database_, sql);
+  return *statement;
 }
 
 void ResultStore::run(const char* sql) const {
@@ -255,6 +268,7 @@ ResultStore::ResultStore(const std::string& path, Access access) : names_(std::m
 }
 
 ResultStore::~ResultStore() {
+  names_.reset();  // SQLite closes no file that has statements
   if (in_transaction_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
   sqlite3_close(database_);
   if (lock_ >= 0) ::close(lock_);
@@ -383,8 +397,8 @@ INSERT INTO main.kernel_counters
   return rows;
 }
 
-std::int64_t ResultStore::counter_number(const std::string& path, const std::string& unit,
-                                         const std::string& description) {
+/// `counters`: of a run that has it.
+std::int64_t ResultStore::counter_number(const std::string& path, const json& counters) {
   const auto known = names_->counters.find(path);
   if (known != names_->counters.end()) return known->second;
   Statement look = prepare("SELECT id FROM counter_names WHERE path = ?");
@@ -393,18 +407,27 @@ std::int64_t ResultStore::counter_number(const std::string& path, const std::str
     number = look.number(0);
   } else {
     const bool total = path.find('[') == std::string::npos;
+    // What blocks count is what their total does, which alone says so.
+    const auto said = [&](const char* what) -> std::string {
+      for (const std::string& name : {path, total_path(path)})
+        if (const auto has = counters.find(name); has != counters.end() && has->contains(what))
+          return has->at(what);
+      return {};
+    };
     prepare("INSERT INTO counter_names(path, total, unit, description) VALUES(?, ?, ?, ?)")
-        .with(path, std::int64_t{total}, unit, description)
+        .with(path, std::int64_t{total}, said("unit"), said("description"))
         .step();
     number = sqlite3_last_insert_rowid(database_);
   }
   return names_->counters[path] = number;
 }
 
-std::int64_t ResultStore::configuration_number(const std::string& sha256, const std::string& keys) {
+std::int64_t ResultStore::configuration_number(const std::string& sha256, const json& statistics) {
   const auto known = names_->configurations.find(sha256);
   if (known != names_->configurations.end()) return known->second;
-  prepare("INSERT OR IGNORE INTO configurations(sha256, keys) VALUES(?, ?)").with(sha256, keys).step();
+  prepare("INSERT OR IGNORE INTO configurations(sha256, keys) VALUES(?, ?)")
+      .with(sha256, dumped(statistics, "configuration"))
+      .step();
   Statement look = prepare("SELECT id FROM configurations WHERE sha256 = ?");
   look.with(sha256).step();
   return names_->configurations[sha256] = look.number(0);
@@ -437,7 +460,6 @@ void ResultStore::add(const Study& study, const Point& point, const PointResult&
 }
 
 void ResultStore::add_row(const Study& study, const Point& point, const PointResult& result) {
-  static const json kNothing = json::object();
   json summed;
   if (result.statistics != nullptr && result.statistics->contains("kernels"))
     summed = sums_of(*result.statistics);
@@ -455,14 +477,13 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
   if (time != statistics.end() && time->is_number()) time_ns = time->get<double>();
   std::optional<std::int64_t> configuration;
   if (statistics.contains("configuration_sha256"))
-    configuration =
-        configuration_number(statistics.at("configuration_sha256"), dumped(statistics, "configuration"));
+    configuration = configuration_number(statistics.at("configuration_sha256"), statistics);
   const auto row = static_cast<std::int64_t>(point.number);
   // Of what others have deleted, too, whose programs need not know what belongs to a run.
   for (const char* sql : {"DELETE FROM counters WHERE point = ?", "DELETE FROM launches WHERE point = ?",
                           "DELETE FROM kernel_counters WHERE point = ?", "DELETE FROM runs WHERE point = ?"})
-    prepare(sql).with(row).step();
-  Statement insert = prepare(
+    kept(sql).with(row).step();
+  Statement& insert = kept(
       "INSERT INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, "
       "?, ?, "
       "?, ?)");
@@ -477,13 +498,13 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
             dumped(statistics, "files"))
       .step();
   if (const auto counters = statistics.find("counters"); counters != statistics.end()) {
-    Statement count = prepare("INSERT INTO counters VALUES(?, ?, ?)");
+    Statement& count = kept("INSERT INTO counters VALUES(?, ?, ?)");
     for (const auto& [path, of] : counters->items()) {
       if (!study.instances && path.find('[') != std::string::npos) continue;
       const auto value = of.at("value").get<std::uint64_t>();
       // Zeros are not written: of the counters of all blocks, most runs change few.
       if (value == 0 && path.find('[') != std::string::npos) continue;
-      const std::int64_t number = counter_number(path, of.value("unit", ""), of.value("description", ""));
+      const std::int64_t number = counter_number(path, *counters);
       if (value == 0) continue;
       count.with(row, number, static_cast<std::int64_t>(value)).step();
     }
@@ -493,7 +514,7 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
 }
 
 void ResultStore::add_launches(std::int64_t row, const json& launches) {
-  Statement launch = prepare("INSERT INTO launches VALUES(?, ?, ?, ?, ?)");
+  Statement& launch = kept("INSERT INTO launches VALUES(?, ?, ?, ?, ?)");
   std::int64_t number = 0;
   // The launches of a kernel are counted together: a program may have many thousands.
   std::map<std::string, std::map<std::string, std::uint64_t>> sums;
@@ -509,11 +530,13 @@ void ResultStore::add_launches(std::int64_t row, const json& launches) {
         if (path.find('[') == std::string::npos) sum[path] += of.at("value").get<std::uint64_t>();
   }
   if (sums.size() < 2) return;  // what the run has counted is of its one kernel
-  Statement count = prepare("INSERT INTO kernel_counters VALUES(?, ?, ?, ?)");
+  Statement& count = kept("INSERT INTO kernel_counters VALUES(?, ?, ?, ?)");
   for (const auto& [kernel, counters] : sums)
     for (const auto& [path, value] : counters)
       if (value != 0)
-        count.with(row, kernel_number(kernel), counter_number(path, "", ""), static_cast<std::int64_t>(value))
+        count
+            .with(row, kernel_number(kernel), counter_number(path, kNothing),
+                  static_cast<std::int64_t>(value))
             .step();
 }
 

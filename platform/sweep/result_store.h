@@ -125,9 +125,10 @@ class ResultStore {
       const std::vector<std::string>& metrics) const;
   void begin_transaction();
   void add_row(const Study& study, const Point& point, const PointResult& result);
-  [[nodiscard]] std::int64_t counter_number(const std::string& path, const std::string& unit,
-                                            const std::string& description);
-  [[nodiscard]] std::int64_t configuration_number(const std::string& sha256, const std::string& keys);
+  [[nodiscard]] Statement& kept(const char* sql);
+  [[nodiscard]] std::int64_t counter_number(const std::string& path, const nlohmann::json& counters);
+  [[nodiscard]] std::int64_t configuration_number(const std::string& sha256,
+                                                  const nlohmann::json& statistics);
   [[nodiscard]] std::int64_t kernel_number(const std::string& name);
   std::size_t take_attached();
   void add_launches(std::int64_t row, const nlohmann::json& launches);

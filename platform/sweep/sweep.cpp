@@ -50,7 +50,9 @@ std::vector<std::string> Sweep::words_of(const Study& study, const Point& point,
   words.insert(words.end(), w.options.begin(), w.options.end());
   if (!statistics.empty()) {
     words.insert(words.end(), {w.program ? "--report" : "--stats", statistics});
-    if (!w.program) words.emplace_back("--quiet");
+    // What rows do not have need not be written and read.
+    if (!w.program)
+      words.insert(words.end(), {"--quiet", "--stats-counters", study.instances ? "counted" : "totals"});
   }
   if (w.program) {
     words.emplace_back("--");
@@ -100,20 +102,18 @@ void Sweep::commit_in_time(bool now) {
   committed_ = time;
 }
 
-void Sweep::begin(const Point& point, unsigned tries) {
-  const auto free =
-      std::find_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.point == nullptr; });
+void Sweep::begin(Slot& free, const Point& point, unsigned tries) {
   const std::vector<std::string> words = words_of(study_, point, ChildRun::statistics_path());
-  const auto number = static_cast<std::size_t>(free - slots_.begin());
+  const auto number = static_cast<std::size_t>(&free - slots_.data());
   // The first are of this process.
   if (number < options_.jobs) {
-    free->run = std::make_unique<ChildRun>(options_.command, words);
+    free.run = std::make_unique<ChildRun>(options_.command, words);
   } else {
-    free->run = options_.others->begin(number - options_.jobs, words);
+    free.run = options_.others->begin(number - options_.jobs, words);
   }
-  free->point = &point;
-  free->tries = tries;
-  free->too_long = false;
+  free.point = &point;
+  free.tries = tries;
+  free.too_long = false;
 }
 
 /// Takes the end of its run, if it has come, out of the slot.
@@ -178,17 +178,17 @@ void Sweep::settle(Ended& ended) {
 /// Has every slot at work for which there is some. Returns whether any is.
 bool Sweep::fill_slots() {
   bool works = false;
-  for (const Slot& s : slots_) {
+  for (Slot& s : slots_) {
     if (s.point == nullptr && !again_.empty()) {
       const auto [point, tries] = again_.back();
       again_.pop_back();
-      begin(*point, tries);
+      begin(s, *point, tries);
     }
     while (s.point == nullptr && !waiting_.empty()) {
       const Point& next = *waiting_.back();
       waiting_.pop_back();
       if (next.impossible.empty()) {
-        begin(next, 0);
+        begin(s, next, 0);
       } else {
         PointResult none;
         none.outcome = "impossible";

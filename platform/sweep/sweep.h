@@ -54,7 +54,7 @@ class Sweep {
     PointRun::End end;
   };
   void keep_first_ones();
-  void begin(const Point& point, unsigned tries);
+  void begin(Slot& free, const Point& point, unsigned tries);
   void write(const Point& point, const PointResult& result);
   bool fill_slots();
   void look_after(Slot& slot);

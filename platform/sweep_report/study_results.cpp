@@ -58,7 +58,8 @@ CommandParts parts_of(const std::vector<std::string>& words) {
       parts.after.insert(parts.after.end(), words.begin() + static_cast<std::ptrdiff_t>(n), words.end());
       break;
     }
-    if (word == "--gpu" || word == "--set" || word == "--stats" || word == "--report") {
+    if (word == "--gpu" || word == "--set" || word == "--stats" || word == "--stats-counters" ||
+        word == "--report") {
       ++n;
       behind = true;
     } else if (word != "--quiet") {

@@ -154,6 +154,44 @@ TEST(Sha256, IsThatOfTheStandard) {
   EXPECT_EQ(pieces.digest(), sha256_of(whole));
 }
 
+TEST(StatisticsJson, HasFewerCountersWhereFewerAreWanted) {
+  RunStatistics run = sample();
+  const auto all = nlohmann::json::parse(to_json(run));
+  const auto counted = nlohmann::json::parse(to_json(run, StatisticsCounters::counted));
+  const auto totals = nlohmann::json::parse(to_json(run, StatisticsCounters::totals));
+  std::size_t blocks = 0;
+  for (const auto& [path, of] : all["counters"].items()) {
+    const bool total = path.find('[') == std::string::npos;
+    const bool kept = total || of["value"] != 0;
+    blocks += !total && kept;
+    ASSERT_EQ(counted["counters"].contains(path), kept) << path;
+    EXPECT_EQ(totals["counters"].contains(path), total) << path;
+    if (total) {
+      EXPECT_EQ(counted["counters"][path], of);
+      EXPECT_EQ(totals["counters"][path], of);
+    } else if (kept) {
+      EXPECT_EQ(counted["counters"][path], nlohmann::json({{"value", of["value"]}}));
+    }
+  }
+  EXPECT_GT(blocks, 0U);
+  // Launches: of several what each counted, of one nothing, as that is what the run did.
+  run.launches.resize(1);
+  EXPECT_TRUE(
+      nlohmann::json::parse(to_json(run, StatisticsCounters::counted))["launches"][0]["counters"].empty());
+  run.launches.push_back(run.launches[0]);
+  const auto several =
+      nlohmann::json::parse(to_json(run, StatisticsCounters::counted))["launches"][1]["counters"];
+  std::size_t changed = 0;
+  for (const auto& [path, of] : all["launches"][0]["counters"].items()) {
+    changed += of["value"] != 0;
+    EXPECT_EQ(several.contains(path), of["value"] != 0) << path;
+    if (several.contains(path)) {
+      EXPECT_EQ(several[path]["value"], of["value"]);
+    }
+  }
+  EXPECT_EQ(several.size(), changed);
+}
+
 TEST(StatisticsJson, OfNothingIsStillAnObject) {
   const auto json = nlohmann::json::parse(to_json(RunStatistics{}));
   EXPECT_TRUE(json["counters"].empty());

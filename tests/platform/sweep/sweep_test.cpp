@@ -202,6 +202,25 @@ TEST_F(Sweeps, KilledAtAnyMomentNoResultIsLostOrDoubled) {
   EXPECT_TRUE(is_whole());
 }
 
+TEST_F(Sweeps, CountersOfBlocksMeanWhatTheirTotalsDo) {
+  make_points(2);
+  run([](const std::vector<std::string>&) {
+    std::ofstream(ChildRun::statistics_path()) << R"({"outcome": "finished", "cycles": 1, "counters": {
+               "l2.hits": {"value": 5, "unit": "sectors", "description": "that hit"},
+               "l2[0].hits": {"value": 5}}})";
+    return 0;
+  });
+  const ResultStore store(results_, ResultStore::Access::read);
+  std::string said;
+  store.ask(
+      "SELECT path, total, unit, description, value FROM counters JOIN counter_names ON id = counter "
+      "WHERE point = 1 ORDER BY path",
+      [&](const ResultStore::Row& row) {
+        for (int n = 0; n < 5; ++n) said += row.text(n) + (n == 4 ? "\n" : " ");
+      });
+  EXPECT_EQ(said, "l2.hits 1 sectors that hit 5\nl2[0].hits 0 sectors that hit 5\n");
+}
+
 TEST_F(Sweeps, AFullDiskLosesNothingThatWasWritten) {
   make_points(200);
   const pid_t child = fork();
