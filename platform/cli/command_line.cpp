@@ -91,6 +91,7 @@ int unknown_option(const CLI::App& app, int argc, const char* const* argv, const
   add_options(app, known);
   for (int n = 1; n < argc; ++n) {
     const std::string word = std::string(argv[n]).substr(0, std::string(argv[n]).find('='));
+    if (word == "--") break;  // what comes behind it is no option
     if (word.size() >= 2 && word[0] == '-' && !is_among(word, known))
       return bad_input("unknown option " + word, did_you_mean(word, known));
   }

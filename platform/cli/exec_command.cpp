@@ -5,14 +5,19 @@
 #include "platform/cli/request_check.h"
 #include "platform/cli/shared_options.h"
 #include "platform/cuda/launcher.h"
+#include "platform/machine/gpu_platform.h"
 #include "platform/programs/ptx/module.h"
+#include "platform/report/run_statistics.h"
+#include "platform/series/series_figures.h"
 
 namespace warpline {
 namespace {
 
 struct ExecOptions {
   GpuChoice gpu;
-  std::string report, profile;
+  std::string report, profile, latency, reuse, series;
+  std::optional<Cycle> sample;
+  std::vector<std::string> figures;
   bool fast_forward = false, keep_warm = false;
   std::vector<std::string> measure;
   bool exact_bounds = false;
@@ -23,9 +28,28 @@ struct ExecOptions {
   std::vector<std::string> command;
 };
 
+/// Which of --series and its options do not go together or name what is not there; nothing where all is well.
+Diagnostics series_faults(const ExecOptions& o, const GpuConfig& gpu) {
+  if (o.sample == Cycle{0})
+    return {
+        Diagnostic::about("--sample", "it must be at least 1: it is the cycles that each row stands for")};
+  if (o.series.empty() && (o.sample || !o.figures.empty()))
+    return {Diagnostic::about(o.sample ? "--sample" : "--figures",
+                              "it says what --series has, which is not given")};
+  if (o.figures.empty()) return {};
+  GpuPlatform platform(gpu, {});
+  platform.build();
+  CounterTable table;
+  static_cast<void>(table.read([&](CounterVisitor& visitor) { platform.visit(visitor); }));
+  const auto named = figures_named(o.figures, gpu, table.entries());
+  return named.ok() ? Diagnostics{} : named.faults();
+}
+
 int exec(const ExecOptions& o) {
   // What is wrong with the GPU is said here, and not in the middle of the program.
-  if (const Result<GpuConfig> gpu = o.gpu.load(); !gpu.ok()) return bad_input(gpu.faults());
+  const Result<GpuConfig> gpu = o.gpu.load();
+  if (!gpu.ok()) return bad_input(gpu.faults());
+  if (const Diagnostics faults = series_faults(o, gpu.value()); !faults.empty()) return bad_input(faults);
   if (!o.schedule.empty() && !is_one_of("--schedule", o.schedule, ptx::schedule_names())) return kBadInput;
   if (o.keep_warm && !o.fast_forward && o.measure.empty())
     return bad_input("--keep-warm says how grids run that are not timed, and all are",
@@ -33,10 +57,28 @@ int exec(const ExecOptions& o) {
   OutputCheck outputs;
   outputs.add_output("--report", o.report);
   outputs.add_output("--profile", o.profile);
+  outputs.add_output("--latency", o.latency);
+  outputs.add_output("--reuse", o.reuse);
+  outputs.add_output("--series", o.series);
   if (!outputs.faults().empty()) return bad_input(outputs.faults());
-  const cuda::ExecRequest request{o.gpu.name,     o.gpu.sets,  o.report,  o.profile,
-                                  o.fast_forward, o.keep_warm, o.measure, o.exact_bounds,
-                                  o.children,     o.schedule,  o.threads, o.command};
+  cuda::ExecRequest request;
+  request.gpu = o.gpu.name;
+  request.sets = o.gpu.sets;
+  request.report = o.report;
+  request.profile = o.profile;
+  request.latency = o.latency;
+  request.reuse = o.reuse;
+  request.series = o.series;
+  if (o.sample) request.sample = std::to_string(*o.sample);
+  request.figures = o.figures;
+  request.fast_forward = o.fast_forward;
+  request.keep_warm = o.keep_warm;
+  request.measure = o.measure;
+  request.exact_bounds = o.exact_bounds;
+  request.children = o.children;
+  request.schedule = o.schedule;
+  request.threads = o.threads;
+  request.command = o.command;
   const Result<cuda::ExecPlan> plan = cuda::plan_exec(request, cuda::library_folder());
   if (!plan.ok()) return bad_input(plan.faults());
   for (const std::string& warning : plan.value().warnings) print_message("warning: " + warning + "\n");
@@ -56,6 +98,27 @@ void add_exec(CLI::App& app, int& status) {
   command.add_option("--profile", o.profile,
                      "file for what warps did and waited for, line by line (`warpline profile show`); with "
                      "--children, FILE.PID for each process");
+  command.add_option(
+      "--latency", o.latency,
+      "file for where requests of SMs spent their time, block by block: a table, or JSON if it "
+      "ends in .json; with --children, FILE.PID, and so for the next two");
+  command.add_option(
+      "--reuse", o.reuse,
+      "file for how memory was used (what was touched, how soon again, by how many SMs, what was "
+      "fetched in vain): tables, or JSON if it ends in .json");
+  command.add_option("--series", o.series,
+                     "CSV file for figures over time: a row for every --sample cycles of each timed grid");
+  command
+      .add_option("--sample", o.sample,
+                  "of --series: cycles of a row, which are 1000 unless this says otherwise")
+      ->transform(kWholeNumber)
+      ->type_name("CYCLES");
+  command
+      .add_option("--figures", o.figures,
+                  "of --series: which figures, as of `warpline run`, between commas; may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
   command.add_flag("--fast-forward", o.fast_forward,
                    "run all grids functionally, with results and no time, but for those of --measure");
   command

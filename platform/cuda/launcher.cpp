@@ -110,9 +110,13 @@ Result<ExecPlan> plan_exec(const ExecRequest& request, const std::string& librar
   plan.environment.push_back(fmt::format("{}={}", environment::kSettings, fmt::join(request.sets, "\n")));
   std::error_code unknown;  // a path that cannot be made absolute is refused when it is written to
   for (const auto& [variable, path] :
-       {std::pair{environment::kReport, &request.report}, std::pair{environment::kProfile, &request.profile}})
+       {std::pair{environment::kReport, &request.report}, std::pair{environment::kProfile, &request.profile},
+        std::pair{environment::kLatency, &request.latency}, std::pair{environment::kReuse, &request.reuse},
+        std::pair{environment::kSeries, &request.series}})
     plan.environment.push_back(
         fmt::format("{}={}", variable, path->empty() ? "" : fs::absolute(*path, unknown).string()));
+  plan.environment.push_back(fmt::format("{}={}", environment::kSample, request.sample));
+  plan.environment.push_back(fmt::format("{}={}", environment::kFigures, fmt::join(request.figures, "\n")));
   if (request.fast_forward) plan.environment.push_back(fmt::format("{}=1", environment::kFastForward));
   if (request.keep_warm) plan.environment.push_back(fmt::format("{}=1", environment::kKeepWarm));
   if (request.exact_bounds) plan.environment.push_back(fmt::format("{}=1", environment::kExactBounds));

@@ -12,6 +12,10 @@ struct ExecRequest {
   std::string gpu;                   ///< a preset or a file
   std::vector<std::string> sets;     ///< settings, as `--set` takes them
   std::string report, profile;       ///< files, or empty
+  std::string latency, reuse;        ///< likewise: see WatchOptions
+  std::string series;                ///< likewise: see SampleOptions
+  std::string sample;                ///< of series: cycles of a row, or empty
+  std::vector<std::string> figures;  ///< of series: which
   bool fast_forward = false;         ///< no grid is timed, but for those of `measure`
   bool keep_warm = false;            ///< grids that are not timed keep the caches warm
   std::vector<std::string> measure;  ///< see Measuring::include()
@@ -28,6 +32,11 @@ inline constexpr const char* kGpu = "WARPLINE_GPU";
 inline constexpr const char* kSettings = "WARPLINE_SET";  ///< one per line
 inline constexpr const char* kReport = "WARPLINE_REPORT";
 inline constexpr const char* kProfile = "WARPLINE_PROFILE";
+inline constexpr const char* kLatency = "WARPLINE_LATENCY";
+inline constexpr const char* kReuse = "WARPLINE_REUSE";
+inline constexpr const char* kSeries = "WARPLINE_SERIES";
+inline constexpr const char* kSample = "WARPLINE_SAMPLE";             ///< a number
+inline constexpr const char* kFigures = "WARPLINE_FIGURES";           ///< one per line
 inline constexpr const char* kFastForward = "WARPLINE_FAST_FORWARD";  ///< set: no grid is timed
 inline constexpr const char* kKeepWarm = "WARPLINE_KEEP_WARM";  ///< set: those that are not are loosely timed
 inline constexpr const char* kMeasure = "WARPLINE_MEASURE";     ///< which are, one per line

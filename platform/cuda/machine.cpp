@@ -144,6 +144,16 @@ Machine::Machine(const GpuConfig& config, MachineOptions options)
       schedule_(config.gpus, 2),
       arrays_(std::make_unique<Arrays>(*this)) {
   if (options_.profile) profiler_ = &platform_.attach(std::make_unique<Profiler>(platform_));
+  const auto begin = [this](auto& what) {
+    const Diagnostics faults = what.start();
+    for (const Diagnostic& d : faults) tell(d.text());
+    return faults.empty() ? &what : nullptr;
+  };
+  if (options_.watching.wanted())
+    watcher_ = begin(platform_.attach(make_watcher(platform_, options_.watching)));
+  if (!options_.sampling.series.empty())
+    sampler_ =
+        begin(platform_.attach(std::make_unique<FigureSampler>(platform_, options_.sampling, nullptr)));
   for (unsigned device = 0; device < config_.gpus; ++device) {
     legacy_.push_back(&add_stream(device, true, 0));
     schedule_.make_legacy(legacy_.back()->id);
@@ -1629,6 +1639,15 @@ std::string Machine::profile() {
   for (const KernelProfile& kernel : kernels)
     for (const std::string& sentence : unreconciled(kernel)) tell("profile: " + sentence);
   return profile_text(kernels, config_.name, "fast", sources_);
+}
+
+std::vector<std::string> Machine::finish_files() {
+  std::vector<std::string> failures;
+  if (watcher_ != nullptr) failures = watcher_->finish();
+  if (sampler_ != nullptr)
+    if (const std::string failure = sampler_->finish(); !failure.empty())
+      failures.push_back("--series: " + failure);
+  return failures;
 }
 
 std::vector<WorkRecord> Machine::finish() {

@@ -25,8 +25,10 @@
 #include "platform/cuda/status.h"
 #include "platform/cuda/virtual_memory.h"
 #include "platform/machine/gpu_platform.h"
+#include "platform/observe/watcher.h"
 #include "platform/profile/profiler.h"
 #include "platform/report/run_statistics.h"
+#include "platform/series/figure_sampler.h"
 
 namespace warpline::cuda {
 
@@ -91,6 +93,8 @@ struct MachineOptions {
   Measuring measuring = Measuring(false);
   bool keep_warm = false;     ///< grids that are not timed are loosely timed, and keep the caches warm
   bool profile = false;       ///< see Machine::profile()
+  WatchOptions watching;      ///< of what is timed: see Machine::finish_files()
+  SampleOptions sampling;     ///< likewise
   bool counts = false;        ///< each grid's record has what it counted
   bool exact_bounds = false;  ///< see RunOptions::page_slack
   ptx::Schedule schedule = ptx::Schedule::assembler;
@@ -277,6 +281,9 @@ class Machine {
   /// What warps did in what was timed, as a file has it (docs/profiles.md). Pre: MachineOptions::profile;
   /// after finish().
   [[nodiscard]] std::string profile();
+  /// Puts the files in their places that MachineOptions::watching and sampling have asked for. Returns why
+  /// that failed, a sentence each. Pre: after finish().
+  [[nodiscard]] std::vector<std::string> finish_files();
 
  private:
   /// What a piece of work turned out to be.
@@ -364,6 +371,8 @@ class Machine {
   MachineOptions options_;  ///< used on the executor's thread
   GpuPlatform platform_;
   Profiler* profiler_ = nullptr;                ///< null: nothing is profiled
+  Watcher* watcher_ = nullptr;                  ///< null: nothing is watched
+  FigureSampler* sampler_ = nullptr;            ///< null: nothing is sampled
   std::map<std::string, std::string> sources_;  ///< of what is profiled: PTX by name
   const PeerLinks peer_links_;
   Executor::Shared platform_use_;   ///< guards platform_, and what lies on it

@@ -39,6 +39,13 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+/// The file that a variable names; each of several processes has one of its own. Empty: none is wanted.
+std::string file_of_process(const char* variable) {
+  const std::string path = value_of(variable, "");
+  const bool several = std::getenv(environment::kChildren) != nullptr;
+  return path.empty() || !several ? path : path + "." + std::to_string(getpid());
+}
+
 }  // namespace
 
 ThreadState& this_thread() {
@@ -143,6 +150,12 @@ Machine* Process::machine() {
     }
     options.ordinals = std::move(ordinals);
     options.profile = !value_of(environment::kProfile, "").empty();
+    options.watching.latency = file_of_process(environment::kLatency);
+    options.watching.reuse = file_of_process(environment::kReuse);
+    options.sampling.series = file_of_process(environment::kSeries);
+    options.sampling.figures = lines_of(value_of(environment::kFigures, ""));
+    if (const auto every = number_from<Cycle>(value_of(environment::kSample, "")); every && *every != 0)
+      options.sampling.every = *every;
     options.counts = !value_of(environment::kReport, "").empty();
     machine_ = std::make_unique<Machine>(config.value(), std::move(options));
   } catch (const std::bad_alloc&) {
@@ -236,12 +249,10 @@ void Process::end() {
   const std::vector<WorkRecord> records = machine_->finish();
   if (const std::string path = value_of(environment::kReport, ""); !path.empty())
     if (const std::string why = write_report(path, *machine_, records); !why.empty()) say("report: " + why);
-  // Each of several processes has a file of its own.
-  const std::string process =
-      std::getenv(environment::kChildren) != nullptr ? "." + std::to_string(getpid()) : "";
-  if (const std::string path = value_of(environment::kProfile, ""); !path.empty())
-    if (const std::string why = write_file_atomically(path + process, machine_->profile()); !why.empty())
+  if (const std::string path = file_of_process(environment::kProfile); !path.empty())
+    if (const std::string why = write_file_atomically(path, machine_->profile()); !why.empty())
       say("profile: " + why);
+  for (const std::string& failure : machine_->finish_files()) say(failure);
   if (const std::string summary = Shortcomings::instance().summary(); !summary.empty()) say(summary);
 }
 

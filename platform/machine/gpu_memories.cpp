@@ -332,6 +332,12 @@ std::string GpuMemories::name_of(const Mapping& mapping) const {
   return "video memory" + at;
 }
 
+std::string GpuMemories::name_at(unsigned gpu, PhysicalAddress address) const {
+  for (const Mapping& m : gpus_[gpu].space.mappings())
+    if (address.value - m.physical.value < m.bytes) return name_of(m);
+  return {};
+}
+
 void GpuMemories::name_constant(unsigned gpu, Named part) {
   std::vector<Named>& all = gpus_[gpu].constants;
   const auto overlaps = [&part](const Named& n) {

@@ -111,6 +111,8 @@ class GpuMemories {
   [[nodiscard]] unsigned gpus() const { return static_cast<unsigned>(gpus_.size()); }
   /// What fault records call what is mapped; empty: everything is.
   [[nodiscard]] std::string name_of(const Mapping& mapping) const;
+  /// The same of what lies at a physical address as GPU `gpu` sees it; empty: nothing is mapped there.
+  [[nodiscard]] std::string name_at(unsigned gpu, PhysicalAddress address) const;
   /// The parts of a GPU's constant memory that have a name, by constant address.
   [[nodiscard]] const std::vector<Named>& constants(unsigned gpu) const { return gpus_[gpu].constants; }
   /// Names of the buffers that have one; that at n is region n + 1.

@@ -70,8 +70,18 @@ void ReuseWriter::message(const MessageEvent& e) {
 
 ReuseWriter::Line& ReuseWriter::line_of(const Hop& hop, const MessageEvent& e) {
   const auto [found, fresh] = lines_.try_emplace(key_of(hop.gpu, e.line));
-  if (fresh) found->second.region = e.region;
+  if (fresh) found->second.region = row_of(hop, e);
   return found->second;
+}
+
+ReuseWriter::RowNumber ReuseWriter::row_of(const Hop& hop, const MessageEvent& e) {
+  if (e.region != 0) return e.region;
+  const std::string name = other_(hop.gpu, e.line);
+  if (name.empty()) return 0;
+  const auto known = std::find(others_.begin(), others_.end(), name);
+  const auto number = static_cast<RowNumber>(known - others_.begin());
+  if (known == others_.end()) others_.push_back(name);
+  return kOthers + number;
 }
 
 void ReuseWriter::touch(Line& line, Region& region, Cycle cycle) {
@@ -147,7 +157,8 @@ void ReuseWriter::settle_lines() {
   lines_.clear();
 }
 
-std::string ReuseWriter::name_of_region(std::uint16_t region) const {
+std::string ReuseWriter::name_of_region(RowNumber region) const {
+  if (region >= kOthers) return others_[region - kOthers];
   return region == 0 || region > names_.size() ? "(no buffer)" : names_[region - 1U];
 }
 
@@ -258,6 +269,10 @@ void ReuseWriter::finish(Cycle last) {
       region.working_set[n].resize(std::max<std::size_t>(region.working_set[n].size(),
                                                          (last - std::min(last, first_)) / kWindows[n] + 1));
   names_ = buffers_();
+  // Several inputs may have buffers of one name.
+  std::map<std::string, unsigned> times;
+  for (std::string& name : names_)
+    if (const unsigned time = ++times[name]; time > 1) name += fmt::format(" ({})", time);
   file_.write(json_ ? as_json() : as_tables());
 }
 

@@ -20,9 +20,11 @@ namespace warpline {
 class ReuseWriter final : public Observer {
  public:
   /// The file is open, and outlives it. `json`: it is JSON, not tables. `buffers`: names of regions, from 1
-  /// on, asked for at the end.
-  ReuseWriter(OutputFile& file, bool json, std::function<std::vector<std::string>()> buffers)
-      : file_(file), json_(json), buffers_(std::move(buffers)) {}
+  /// on, asked for at the end. `other`: what is no declared buffer, and lies at a line as a GPU sees it;
+  /// empty: it has no name.
+  ReuseWriter(OutputFile& file, bool json, std::function<std::vector<std::string>()> buffers,
+              std::function<std::string(std::uint64_t gpu, PhysicalAddress line)> other)
+      : file_(file), json_(json), buffers_(std::move(buffers)), other_(std::move(other)) {}
 
   /// Requests that arrive by this port from a block. Pre: before start().
   void add_hop(const PortBase& request, const Component& sender);
@@ -48,8 +50,12 @@ class ReuseWriter final : public Observer {
   static constexpr std::size_t kClasses = 48;  ///< of distances: class n ends at 2^n - 1 lines
   using Classes = std::array<std::uint64_t, kClasses>;
 
+  /// Of a declared buffer its region; kOthers on: memory that has another name; 0: that has none.
+  using RowNumber = std::uint32_t;
+  static constexpr RowNumber kOthers = 0x10000;
+
   struct Line {
-    std::uint16_t region = 0;
+    RowNumber region = 0;
     SectorMask asked = 0, fetched = 0;
     std::uint32_t sms = 0;                                ///< that asked for it
     std::array<std::uint32_t, kWindows.size()> window{};  ///< 1 more than the last in which it was touched
@@ -77,7 +83,8 @@ class ReuseWriter final : public Observer {
   void touch(Line& line, Region& region, Cycle cycle);
   static void count(Reuse& reuse, ReuseDistance& distances, std::uint64_t line);
   void settle_lines();
-  [[nodiscard]] std::string name_of_region(std::uint16_t region) const;
+  [[nodiscard]] RowNumber row_of(const Hop& hop, const MessageEvent& e);
+  [[nodiscard]] std::string name_of_region(RowNumber region) const;
   [[nodiscard]] std::size_t scale() const;
   [[nodiscard]] std::string as_tables() const;
   [[nodiscard]] std::string as_json() const;
@@ -86,10 +93,12 @@ class ReuseWriter final : public Observer {
   bool json_;
   Cycle first_ = 0;  ///< that is watched
   std::function<std::vector<std::string>()> buffers_;
-  std::vector<std::string> names_;
+  std::function<std::string(std::uint64_t gpu, PhysicalAddress line)> other_;
+  std::vector<std::string> names_;   ///< of regions, from 1 on
+  std::vector<std::string> others_;  ///< names of rows from kOthers on
   std::unordered_map<const PortBase*, Hop> hops_;
   std::unordered_map<std::uint64_t, Line> lines_;  ///< by address and GPU
-  std::map<std::uint16_t, Region> regions_;
+  std::map<RowNumber, Region> regions_;
   std::unordered_map<const void*, unsigned> sms_;  ///< numbers of those that have asked for something
   std::vector<ReuseDistance> of_sm_;               ///< by these
   std::map<std::uint64_t, ReuseDistance> of_l2_;   ///< by GPU

@@ -24,6 +24,13 @@
 namespace warpline {
 namespace {
 
+/// Whether a file is to be JSON, by its name, behind which the number of a process may stand.
+bool is_json(std::string_view path) {
+  const std::size_t dot = path.find_last_not_of("0123456789");
+  if (dot != std::string_view::npos && dot + 1 < path.size() && path[dot] == '.') path = path.substr(0, dot);
+  return ends_with(path, ".json");
+}
+
 class PlatformWatcher final : public Watcher, private Observer {
  public:
   PlatformWatcher(GpuPlatform& platform, WatchOptions options);
@@ -81,10 +88,13 @@ Diagnostics PlatformWatcher::open_files() {
   if (open(timeline_file_, "--timeline", options_.timeline))
     timeline_ = std::make_unique<TimelineWriter>(timeline_file_, options_.window, mhz);
   if (open(latency_file_, "--latency", options_.latency))
-    latency_ = std::make_unique<LatencyWriter>(latency_file_, ends_with(options_.latency, ".json"), mhz);
+    latency_ = std::make_unique<LatencyWriter>(latency_file_, is_json(options_.latency), mhz);
   if (open(reuse_file_, "--reuse", options_.reuse))
-    reuse_ = std::make_unique<ReuseWriter>(reuse_file_, ends_with(options_.reuse, ".json"),
-                                           [this] { return platform_.memory().buffers(); });
+    reuse_ = std::make_unique<ReuseWriter>(
+        reuse_file_, is_json(options_.reuse), [this] { return platform_.memory().buffers(); },
+        [this](std::uint64_t gpu, PhysicalAddress line) {
+          return platform_.memory().name_at(static_cast<unsigned>(gpu), line);
+        });
   return faults;
 }
 
@@ -154,6 +164,8 @@ void PlatformWatcher::add_probes() {
 }
 
 void PlatformWatcher::grids_ended(const std::vector<GridRun>& runs, RunOutcome /*outcome*/) {
+  // A program may free memory now, whose name is asked for when its lines are heard of.
+  if (reuse_ != nullptr) recorder_.hand_on_batch();
   if (timeline_ == nullptr) return;
   for (const GridRun& run : runs) timeline_->kernel(run.grid.kernel->info().name, run.first, run.last);
 }

@@ -92,6 +92,8 @@ class Recorder {
   void hand_on_settled() {
     if (changes_.size() >= batch_ || messages_.size() >= batch_) hand_on_batch();
   }
+  /// Hands on what is certain to be in order, however little it is.
+  void hand_on_batch();
   /// The netlist is at rest, and its time goes on from engine.now(): what happened later is taken to have
   /// happened then.
   void settle();
@@ -110,7 +112,6 @@ class Recorder {
   void record(const Change& change) {
     if (change.cycle <= window_.last) changes_.push_back(change);
   }
-  void hand_on_batch();
   void hand_on(Cycle end);
   void hand_on_changes(Cycle end);
   void hand_on_messages(Cycle end);

@@ -97,6 +97,45 @@ P
     expect 0 run --report report.json --fast-forward -- "$program"
     python3 -c "import json; k = json.load(open('report.json'))['kernels'][0]; assert k['timed'] == 0" || fail "a grid was timed"
     ;;
+  observed)
+    # Two grids, of which each is in every file.
+    expect 0 run --report report.json --profile p.json --latency l.json --reuse r.json --series s.csv --sample 100 \
+      --figures sm.instructions,l2.sector_hits -- "$program"
+    [ "$(cat out)" = PASSED ] && [ ! -s err ] || fail "it says more than PASSED"
+    python3 - <<'P' || fail "the files do not say what the counters do"
+import csv, json
+counters = json.load(open("report.json"))["kernels"][0]["counters"]
+profile = json.load(open("p.json"))["kernels"]
+assert [k["name"] for k in profile] == ["add"]
+assert sum(l["issued"] for l in profile[0]["lines"]) == counters["sm.instructions"]
+rows = list(csv.DictReader(open("s.csv")))
+for figure in ("sm.instructions", "l2.sector_hits"):
+    assert sum(int(row[figure]) for row in rows) == counters[figure], figure
+assert {row["launch"] for row in rows} == {"1", "2"}, rows
+groups = json.load(open("l.json"))["groups"]
+assert all(sum(g["spent"].values()) == g["cycles"] for g in groups)
+reads = sum(g["requests"] for g in groups if (g["block"], g["command"]) == ("l1_lg", "read"))
+buffers = json.load(open("r.json"))["buffers"]
+assert reads == sum(b["read_requests"] for b in buffers) > 0
+names = [b["name"] for b in buffers]
+assert len(set(names)) == len(names) == 1 and all(n.startswith("video memory at 0x") for n in names), names
+P
+    "$warpline" profile show p.json --lines 1 >shown
+    has shown "add"
+    expect 0 run --children --profile c.json --latency c.latency.json --series c.csv -- "$program" self
+    for file in c.json.* c.latency.json.*; do python3 -c "import json, sys; json.load(open(sys.argv[1]))" "$file" || fail "$file is no JSON"; done
+    [ -s c.csv.* ] && [ ! -e c.json ] || fail "not a file of each process"
+    # What is wrong is said before the program begins.
+    expect 2 run --series /proc/none/s.csv -- "$program"
+    expect 2 run --latency /proc/none/l.json -- "$program"
+    expect 2 run --reuse /proc/none/r.json -- "$program"
+    expect 2 run --profile /proc/none/p.json -- "$program"
+    has err "/proc/none/p.json"
+    expect 2 run --series s.csv --figures sm.instuctions -- "$program"
+    has err "sm.instructions"
+    expect 2 run --sample 10 -- "$program"
+    expect 2 run --series s.csv --sample 0 -- "$program"
+    ;;
   older_toolkits)
     # What programs of toolkits 11 and 12 ask for, after public descriptions: every name, under its version.
     folder=$(dirname "$(dirname "$(dirname "$warpline")")")/cuda

@@ -116,5 +116,31 @@ TEST(Reuse, TellsWhatIsSharedAndFetchedAgain) {
   EXPECT_GT(more, 1000U);
 }
 
+TEST(Reuse, BuffersOfOneNameHaveRowsOfTheirOwn) {
+  const std::string file = WARPLINE_SOURCE_DIR "/sw/kernels/vecadd.toml";
+  auto buffers = buffers_of(watch_files(preset("mini"), {file, file}, {}));
+  ASSERT_EQ(buffers.size(), 6U);
+  for (const char* name : {"a", "b", "a (2)", "b (2)"})
+    EXPECT_EQ(buffers.at(name).at("read_sectors"), 2048) << name;
+  for (const char* name : {"c", "c (2)"}) EXPECT_EQ(buffers.at(name).at("written_sectors"), 2048) << name;
+}
+
+TEST(Reuse, MulticastObjectsHaveRowsOfTheirOwn) {
+  GpuConfig config = preset("mini");
+  config.gpus = 2;
+  config.gpu_switch.count = 1;
+  auto buffers = buffers_of(watch_kernel(config, "all_reduce", false, {}));
+  EXPECT_EQ(buffers.count(""), 0U) << "all of it is somebody's";
+  std::uint64_t atomics = 0, written = 0;
+  for (const auto& [name, b] : buffers) {
+    if (name.rfind("multicast object ", 0) != 0) continue;
+    atomics += b.at("atomic_requests").get<std::uint64_t>();
+    written += b.at("written_sectors").get<std::uint64_t>();
+  }
+  // Each of 4,096 numbers is loaded and stored once, by requests of a line, and each CTA arrives once.
+  EXPECT_EQ(written, 4096U * 4 / kSectorBytes);
+  EXPECT_EQ(atomics, 4096U * 4 / kLineBytes + 8);
+}
+
 }  // namespace observe_reuse_test
 }  // namespace warpline::test

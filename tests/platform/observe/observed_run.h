@@ -113,9 +113,9 @@ inline Watched watch_generators(const GpuConfig& config, std::uint64_t seed, con
   });
 }
 
-/// A launch file.
-inline Watched watch_file(const GpuConfig& config, const std::string& path, const Watch& how) {
-  auto plan = read_workload({path}, false);
+/// Launch files, one after the other.
+inline Watched watch_files(const GpuConfig& config, const std::vector<std::string>& paths, const Watch& how) {
+  auto plan = read_workload(paths, false);
   if (!plan.ok()) throw std::runtime_error(plan.faults().front().text());
   return watch(config, false, how, [&](GpuPlatform& platform, const auto& observe) {
     LaunchRunner runner(plan.value(), platform, false);
@@ -129,6 +129,10 @@ inline Watched watch_file(const GpuConfig& config, const std::string& path, cons
     }
     return end.outcome;
   });
+}
+
+inline Watched watch_file(const GpuConfig& config, const std::string& path, const Watch& how) {
+  return watch_files(config, {path}, how);
 }
 
 /// A kernel of ours, its buffers in system memory if so wished.
