@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <system_error>
 
@@ -21,6 +22,7 @@ namespace sweep {
 namespace {
 
 constexpr std::size_t kShownCandidates = 10;
+constexpr unsigned kFirstOnes = 100;  ///< candidates among which one is looked for that exists
 constexpr std::size_t kMostEvaluations = 10'000'000;
 
 struct OptimiseOptions {
@@ -48,6 +50,19 @@ Result<std::vector<std::string>> metrics_of(const Study& study) {
   }
   names.insert(names.end(), counters.begin(), counters.end());
   return names;
+}
+
+/// That of some candidate of the first GPU; nothing: the first ones are no GPUs.
+std::optional<Point> first_point(const Candidates& candidates) {
+  std::vector<std::size_t> at(candidates.steps().size(), 0);
+  for (unsigned tries = 0; tries < kFirstOnes; ++tries) {
+    for (const Point& p : candidates.points_of(at))
+      if (p.impossible.empty()) return p;
+    std::size_t turns = at.size();
+    while (turns > 1 && ++at[turns - 1] == candidates.steps()[turns - 1]) at[--turns] = 0;
+    if (turns <= 1) break;
+  }
+  return std::nullopt;
 }
 
 std::string number_text(double value) {
@@ -225,6 +240,8 @@ int run_optimise(const OptimiseOptions& o) {
   if (!candidates.ok()) return bad_input(candidates.faults());
   if (candidates.value().count() == 0)
     return bad_input(o.study + ": the conditions leave no candidate", "require and exclude");
+  if (const std::optional<Point> point = first_point(candidates.value()))
+    if (const Diagnostics faults = aim.unfit(study, *point); !faults.empty()) return bad_input(faults);
   try {
     return work(o, study, candidates.value(), aim);
   } catch (const StoreError& e) {

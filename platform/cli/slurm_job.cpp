@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <tuple>
 
@@ -12,6 +13,27 @@
 #include "rtl_models/document/files.h"
 
 namespace warpline {
+namespace {
+
+/// The share that a task's file of results is of, by its name; nothing: it is no such file.
+std::optional<sweep::Share> share_of(const std::string& name) {
+  const std::vector<std::string_view> words = split(name, '.');
+  if (words.size() != 5 || words[0] != "part" || words[2] != "of" || words[4] != "sqlite")
+    return std::nullopt;
+  const auto index = number_from<std::size_t>(words[1]), of = number_from<std::size_t>(words[3]);
+  if (!index || !of || *index >= *of) return std::nullopt;
+  return sweep::Share{*index, *of};
+}
+
+}  // namespace
+
+bool SlurmJob::is_part(const std::string& path) const {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  const fs::path whole = fs::weakly_canonical(path, unknown);
+  return share_of(whole.filename().string()) &&
+         fs::equivalent(whole.has_parent_path() ? whole.parent_path() : ".", folder_, unknown);
+}
 
 std::string SlurmJob::write(const std::string& study, std::size_t tasks, unsigned jobs) const {
   namespace fs = std::filesystem;
@@ -55,11 +77,8 @@ std::vector<SlurmJob::Part> SlurmJob::parts() const {
   std::vector<Part> out;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
-    const std::string name = entry.path().filename().string();
-    const std::vector<std::string_view> words = split(name, '.');
-    if (words.size() != 5 || words[0] != "part" || words[2] != "of" || words[4] != "sqlite") continue;
-    const auto index = number_from<std::size_t>(words[1]), of = number_from<std::size_t>(words[3]);
-    if (index && of && *index < *of) out.push_back({entry.path().string(), {*index, *of}});
+    if (const auto share = share_of(entry.path().filename().string()))
+      out.push_back({entry.path().string(), *share});
   }
   std::sort(out.begin(), out.end(), [](const Part& a, const Part& b) {
     return std::tie(a.share.of, a.share.index) < std::tie(b.share.of, b.share.index);

@@ -26,6 +26,8 @@ class SlurmJob {
   };
   /// Those that are there, by their numbers.
   [[nodiscard]] std::vector<Part> parts() const;
+  /// Whether a path is that of such a file, there or not.
+  [[nodiscard]] bool is_part(const std::string& path) const;
 
  private:
   std::string folder_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <system_error>
 
@@ -14,9 +15,11 @@
 #include "platform/cli/study_runs.h"
 #include "platform/mpi/mpi_job.h"
 #include "platform/sweep/difference.h"
+#include "platform/sweep/forecast.h"
 #include "platform/sweep/sweep.h"
 #include "platform/sweep_report/study_results.h"
 #include "rtl_models/base/glob.h"
+#include "rtl_models/base/random.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 #include "rtl_models/document/files.h"
@@ -30,12 +33,14 @@ constexpr std::size_t kShownPoints = 10;
 constexpr std::size_t kShownImpossible = 5;
 constexpr std::size_t kTasks = 16;  ///< of an array job, unless said
 constexpr std::size_t kMostTasks = 1'000'000;
+constexpr std::size_t kMostWorkers = 1'000'000;
 
 struct SweepOptions {
   std::string study, results, slurm, collect;
   Share share;
-  std::size_t tasks = 0;  ///< of slurm; 0: not said
-  unsigned jobs = 0;      ///< 0: as many as there are processors
+  std::size_t tasks = 0;             ///< of slurm; 0: not said
+  unsigned jobs = 0;                 ///< 0: as many as there are processors
+  std::vector<std::size_t> workers;  ///< of plan: for which its time is foretold
   bool plan = false, retry = false, quiet = false, mpi = false;
   RemoteRuns* others = nullptr;  ///< of mpi
 };
@@ -70,6 +75,7 @@ std::string settings_text(const Point& p) {
 std::string duration(double seconds) {
   if (seconds >= 3600) return fmt::format("{:.1f} h", seconds / 3600);
   if (seconds >= 90) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 1) return fmt::format("{:.0f} ms", 1e3 * seconds);
   return fmt::format("{:.1f} s", seconds);
 }
 
@@ -135,6 +141,65 @@ void print_estimate(const Study& study, const Plan& plan, const ResultStore& sto
                               "estimate", duration(seconds / jobs), counted(jobs, "job"),
                               static_cast<double>(bytes) * jobs / (1U << 20U)));
   }
+}
+
+/// Seconds of each point that can be run: of its own run, if that has finished; else of one of the same
+/// workload, drawn from those that have. Nothing: a workload has none.
+std::optional<std::vector<double>> seconds_of_runs(const Study& study, const Plan& plan,
+                                                   const ResultStore& store) {
+  std::map<std::size_t, double> own;
+  std::map<std::string, std::vector<double>> known;
+  store.ask("SELECT point, workload, wall_s FROM runs WHERE cycles IS NOT NULL ORDER BY point",
+            [&](const ResultStore::Row& row) {
+              own[static_cast<std::size_t>(row.number(0))] = row.real(2);
+              known[row.text(1)].push_back(row.real(2));
+            });
+  Random random(1);
+  std::vector<double> out;
+  for (const Point& p : plan.points) {
+    if (!p.impossible.empty()) continue;
+    const auto found = own.find(p.number);
+    const std::vector<double>& drawn = known[study.workloads[p.workload].name];
+    if (found == own.end() && drawn.empty()) return std::nullopt;
+    out.push_back(found != own.end() ? found->second : drawn[random.below(drawn.size())]);
+  }
+  return out;
+}
+
+/// How the whole study would go with more and more workers of an MPI job, by simulation.
+void print_forecasts(const SweepOptions& o, const Study& study, const Plan& plan, const ResultStore& store) {
+  const auto runs = seconds_of_runs(study, plan, store);
+  if (!runs || runs->empty()) {
+    print_message(fmt::format("{:<12} none: {}\n", "forecast",
+                              runs ? "there is nothing to run" : "a workload has no run that has finished"));
+    return;
+  }
+  double sum = 0;
+  for (const double seconds : *runs) sum += seconds;
+  print_message(fmt::format("{:<12} {} of {} on average, the longest {}, by simulation\n", "forecast",
+                            counted(runs->size(), "run"), duration(sum / static_cast<double>(runs->size())),
+                            duration(*std::max_element(runs->begin(), runs->end()))));
+  const char* const limits[] = {"-", "manager", "messages", "last runs", "points"};
+  std::vector<std::vector<std::string>> rows = {
+      {"workers", "time", "speed-up", "efficiency", "manager busy", "limit"}};
+  for (const std::size_t workers : o.workers) {
+    const Forecast f = forecast(*runs, workers);
+    rows.push_back({std::to_string(f.workers), duration(f.wall_s), fmt::format("{:.1f}", f.speed_up),
+                    fmt::format("{:.1f}%", 100 * f.efficiency), fmt::format("{:.1f}%", 100 * f.manager_busy),
+                    limits[static_cast<std::size_t>(f.limit)]});
+  }
+  print_result(table_text(rows, {5}));
+}
+
+/// The same by the runs that a file of results has: nothing is run for it.
+int foretell(const SweepOptions& o, const Study& study, const Plan& plan) {
+  const ResultStore store(o.results, ResultStore::Access::read);
+  if (store.told("text") != study.text)
+    return bad_input(o.results + ": has the results of a study of another text (\"" + store.told("name") +
+                     "\")");
+  print_plan(study, plan, store.done().size());
+  print_forecasts(o, study, plan, store);
+  return kDone;
 }
 
 /// The points in the order of the first metric, least first, as far as they fit on a screen.
@@ -212,6 +277,7 @@ int work(const SweepOptions& o, const Study& study, const Plan& plan, const std:
     for (const ResultStore::Ending& e : store.endings())
       if (e.outcome != "finished")
         print_message(fmt::format("{}, point {}: {}\n", e.outcome, e.first, e.reason));
+    if (!outcome.stopped && !o.workers.empty()) print_forecasts(o, study, plan, store);
     return outcome.stopped ? kInterrupted : kDone;
   }
   options.first_ones = false;
@@ -245,6 +311,9 @@ int collect(const SweepOptions& o, const Study& study, const Plan& plan) {
   if (parts.empty())
     return bad_input("--collect " + o.collect + ": no task has written results there",
                      "warpline sweep STUDY --slurm FOLDER, then sbatch");
+  if (SlurmJob(o.collect).is_part(o.results))
+    return bad_input("--results " + o.results + ": a task of the job writes this file",
+                     "another file: what all tasks have done is put together there");
   ResultStore store(o.results, ResultStore::Access::write);
   store.begin(study, WARPLINE_VERSION);
   const StopSignals signals;
@@ -283,9 +352,13 @@ int collect(const SweepOptions& o, const Study& study, const Plan& plan) {
 /// Options that do not go together, and why; nothing where all do.
 std::string disagreement(const SweepOptions& o) {
   const bool slurm = !o.slurm.empty(), collects = !o.collect.empty(), shared = o.share.of != 1;
-  if (o.plan && !o.results.empty()) return "--plan runs no study, and has no --results";
+  if (!o.workers.empty() && !o.plan) return "--workers says for how many --plan foretells the time";
+  if (o.plan && !o.results.empty() && o.workers.empty())
+    return "--plan runs no study, and has no --results but for --workers";
   if (slurm && !o.results.empty()) return "--slurm writes a job alone: --results is for --collect";
   if (!o.plan && !slurm && o.results.empty()) return "--results FILE is missing";
+  if (o.plan && !o.results.empty() && o.jobs != 0)
+    return "--plan runs nothing where --results has runs: no --jobs";
   if (o.plan && (o.retry || o.quiet || slurm || collects || shared))
     return "--plan runs no study, and says what it comes to: no --retry, --quiet, --share, --slurm or "
            "--collect";
@@ -311,10 +384,11 @@ int run_here(const SweepOptions& o) {
     if (!o.slurm.empty()) return write_job(o, plan.value());
     if (!o.collect.empty()) return collect(o, study.value(), plan.value());
     if (!o.plan) return work(o, study.value(), plan.value(), o.results);
+    if (!o.results.empty()) return foretell(o, study.value(), plan.value());
     const ScratchFile scratch;
     return work(o, study.value(), plan.value(), scratch.path());
   } catch (const StoreError& e) {
-    return bad_input((o.plan ? "the plan" : o.results) + ": " + e.what);
+    return bad_input((o.results.empty() ? "the plan" : o.results) + ": " + e.what);
   } catch (const std::system_error& e) {
     return bad_input(std::string("a run could not be begun: ") + e.what(), "fewer --jobs");
   }
@@ -433,6 +507,15 @@ void add_sweep(CLI::App& app, int& status) {
   add_jobs(command, o.jobs);
   command.add_flag("--plan", o.plan,
                    "only tells how many points there are, which are impossible, and what it would take");
+  command
+      .add_option(
+          "--workers", o.workers,
+          "of --plan: how long the study would take with so many (numbers between commas), by simulation "
+          "of who hands out points to them, and of runs as --results has them, or of first runs")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(std::size_t{1}, kMostWorkers))
+      ->type_name("N,...");
   command.add_flag("--retry", o.retry,
                    "runs those again that were refused, lost, interrupted or took too long");
   command.add_flag("--quiet", o.quiet, "no plan, no progress bar and no table");

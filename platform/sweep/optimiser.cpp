@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
+#include <variant>
 
 #include "rtl_models/base/text.h"
 
@@ -47,6 +50,33 @@ Result<Aim> Aim::of(const std::vector<std::pair<std::string, std::string>>& obje
   for (const std::string& name : used)
     if (is_among(name, metrics) && !is_among(name, aim.metrics)) aim.metrics.push_back(name);
   return aim;
+}
+
+Diagnostics Aim::unfit(const Study& study, const Point& point) const {
+  const PointKeys keys(study, point);
+  double next = 1.7;  // of numbers that nothing divides by, or takes from each other, to nothing
+  std::map<std::string, Operand> known;
+  const Lookup lookup = [&](const std::string& name) -> Operand {
+    const auto found = known.find(name);
+    if (found != known.end()) return found->second;
+    Operand value = next += 0.1373;
+    if (!is_among(name, metrics)) {
+      const Operand of_key = keys(name);
+      if (std::holds_alternative<std::string>(of_key)) value = of_key;
+    }
+    return known[name] = value;
+  };
+  Diagnostics faults;
+  const auto look = [&](const Expression& e, const std::function<void()>& reckon) {
+    try {
+      reckon();
+    } catch (const ConditionError& error) {
+      faults.push_back(Diagnostic::about(e.text(), error.what));
+    }
+  };
+  for (const Formula& f : objectives) look(f, [&] { static_cast<void>(f.value(lookup)); });
+  for (const Condition& c : constraints) look(c, [&] { static_cast<void>(c.holds(lookup)); });
+  return faults;
 }
 
 Optimiser::Optimiser(const Study& study, const Candidates& candidates, const Aim& aim, ResultStore& store,

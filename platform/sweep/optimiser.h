@@ -23,6 +23,8 @@ struct Aim {
   [[nodiscard]] static Result<Aim> of(const std::vector<std::pair<std::string, std::string>>& objectives,
                                       const std::vector<std::string>& constraints,
                                       const std::vector<std::string>& metrics);
+  /// What cannot be reckoned whatever runs say: a text that is taken for a number, as `point` has its keys.
+  [[nodiscard]] Diagnostics unfit(const Study& study, const Point& point) const;
 };
 
 /// Looks for the best candidates of a study. Their points are run as those of a sweep, and are rows of the

@@ -234,6 +234,23 @@ TEST_F(Optimisers, ExpressionsAreFaultyWhereTheyStand) {
             "--objective:1:1: error: is longer than 1000 characters");
 }
 
+TEST_F(Optimisers, TextsThatAreTakenForNumbersAreSaidBeforeAnythingRuns) {
+  read(std::string(kKeys) + kA);
+  const Result<Plan> plan = plan_of(study_);
+  ASSERT_TRUE(plan.ok());
+  const auto said = [&](const std::string& objective, const std::vector<std::string>& constraints = {}) {
+    std::string out;
+    for (const Diagnostic& d : aim({objective}, constraints).unfit(study_, plan.value().points[0]))
+      out += d.text();
+    return out;
+  };
+  EXPECT_EQ(said("cycles * l2.slices / (dram.channels - 1)", {"gpu == 'mini'", "l2.slices > 3"}), "");
+  EXPECT_EQ(said("cycles * gpu"), "cycles * gpu: error: \"mini\" is no number\n");
+  EXPECT_EQ(said("workload"), "workload: error: \"a\" is no number\n");
+  EXPECT_EQ(said("cycles", {"gpu < 3 or cycles > 3"}),
+            "gpu < 3 or cycles > 3: error: \"mini\" is no number\n");
+}
+
 TEST_F(Optimisers, ConditionsAreShortByHowFarTheyAreFromHolding) {
   const auto shortfall = [](const std::string& text) {
     const Aim a = aim({"cycles"}, {text});
