@@ -32,7 +32,23 @@ CycleTime::CycleTime(const Fraction& f)
       by_denominator_(f.denominator),
       by_two_denominators_(2 * f.denominator),
       near_((~std::uint64_t{0} - f.denominator) / (2 * f.numerator) - 1),
-      near_units_(~std::uint64_t{0} / f.denominator) {}
+      near_units_(~std::uint64_t{0} / f.denominator) {
+  for (std::size_t i = 0; i < kKept; ++i) kept_[i].cycle = i ^ 1U;  // one whose place is another
+}
+
+const CycleTime::Moments& CycleTime::keep(Cycle c) const {
+  std::uint64_t start = 0, tick = 0;
+  if (c <= near_) {
+    start = by_denominator_.quotient(c * numerator_ + denominator_ - 1);
+    tick = by_two_denominators_.quotient((2 * c + 1) * numerator_);
+  } else {
+    start = static_cast<std::uint64_t>((Wide{c} * numerator_ + denominator_ - 1) / denominator_);
+    tick = static_cast<std::uint64_t>((2 * Wide{c} + 1) * numerator_ / (2 * Wide{denominator_}));
+  }
+  Moments& m = kept_[c % kKept];
+  m = {c, sc_core::sc_time::from_value(start), sc_core::sc_time::from_value(tick)};
+  return m;
+}
 
 std::string CycleTime::problem(unsigned mhz) {
   if (mhz == 0) return "a clock of 0 MHz does not tick";

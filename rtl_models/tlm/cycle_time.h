@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <systemc>
@@ -19,11 +20,8 @@ class CycleTime {
   /// Why a clock cannot be expressed at the time resolution: the message; empty if it can.
   [[nodiscard]] static std::string problem(unsigned mhz);
 
-  [[nodiscard]] sc_core::sc_time start_of(Cycle c) const {
-    if (c <= near_) return from(by_denominator_.quotient(c * numerator_ + denominator_ - 1));
-    return from(divide_up(Wide{c} * numerator_, denominator_));
-  }
-  [[nodiscard]] sc_core::sc_time tick_of(Cycle c) const { return from(tick_units(c)); }
+  [[nodiscard]] sc_core::sc_time start_of(Cycle c) const { return moments_of(c).start; }
+  [[nodiscard]] sc_core::sc_time tick_of(Cycle c) const { return moments_of(c).tick; }
   /// The cycle in which `t` lies: the inverse of start_of and of tick_of.
   [[nodiscard]] Cycle cycle_of(const sc_core::sc_time& t) const {
     if (t.value() <= near_units_) return by_numerator_.quotient(t.value() * denominator_);
@@ -32,26 +30,29 @@ class CycleTime {
   /// The first cycle whose tick is not before `t`.
   [[nodiscard]] Cycle first_tick_from(const sc_core::sc_time& t) const {
     const Cycle c = cycle_of(t);
-    return tick_units(c) >= t.value() ? c : c + 1;
+    return tick_of(c) >= t ? c : c + 1;
   }
   /// The first cycle whose tick is after `t`: the first in which all components feel what happens then, in
   /// whatever order the processes of that time run.
   [[nodiscard]] Cycle first_tick_after(const sc_core::sc_time& t) const {
     const Cycle c = cycle_of(t);
-    return tick_units(c) > t.value() ? c : c + 1;
+    return tick_of(c) > t ? c : c + 1;
   }
 
  private:
   __extension__ using Wide = unsigned __int128;
-  [[nodiscard]] static Wide divide_up(Wide a, Wide b) { return (a + b - 1) / b; }
-  [[nodiscard]] static sc_core::sc_time from(Wide units) {
-    return sc_core::sc_time::from_value(static_cast<sc_dt::uint64>(units));
+  /// A cycle's start and tick. SystemC makes times by a call, and who sends messages asks for those of a few
+  /// cycles again and again: the last ones are kept, each cycle in a place of its own.
+  struct Moments {
+    Cycle cycle = 0;
+    sc_core::sc_time start, tick;
+  };
+  static constexpr std::size_t kKept = 64;
+  [[nodiscard]] const Moments& moments_of(Cycle c) const {
+    const Moments& kept = kept_[c % kKept];
+    return kept.cycle == c ? kept : keep(c);
   }
-  /// tick_of(c) in units of the time resolution.
-  [[nodiscard]] std::uint64_t tick_units(Cycle c) const {
-    if (c <= near_) return by_two_denominators_.quotient((2 * c + 1) * numerator_);
-    return static_cast<std::uint64_t>((2 * Wide{c} + 1) * numerator_ / (2 * Wide{denominator_}));
-  }
+  const Moments& keep(Cycle c) const;
   /// Units of time resolution per cycle, as a reduced fraction.
   struct Fraction {
     std::uint64_t numerator;
@@ -65,6 +66,7 @@ class CycleTime {
   Divider by_numerator_, by_denominator_, by_two_denominators_;
   Cycle near_;
   std::uint64_t near_units_;
+  mutable std::array<Moments, kKept> kept_;
 };
 
 }  // namespace warpline

@@ -60,8 +60,7 @@ void EngineProcess::set_loose(bool loose) {
   for (const std::function<void()>& callback : std::exchange(on_timed_, {})) callback();
 }
 
-void EngineProcess::wake() {
-  if (running_) return;  // run() looks for more work before it ends
+void EngineProcess::wake_at_rest() {
   const Cycle next = engine_.next_tick();
   if (next == kNever || next > last_) {
     if (pins_.in_flight() && pins_.next_edge() <= last_) pins_.start_clocks();

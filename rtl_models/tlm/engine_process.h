@@ -90,7 +90,9 @@ class EngineProcess final : public EngineModule {
 
   /// Something was put into the netlist from outside a tick: makes sure that it is worked off. Callable
   /// before the simulation starts.
-  void wake();
+  void wake() {
+    if (!running_) wake_at_rest();  // run() looks for more work before it ends
+  }
   void set_loose(bool loose) override;
   [[nodiscard]] bool is_loose() const override { return loose_; }
   void set_end_response(EndResponse form) override { end_response_ = form; }
@@ -146,6 +148,7 @@ class EngineProcess final : public EngineModule {
     }
   };
   void start_of_simulation() override { wake(); }
+  void wake_at_rest();
   void run();
   void come_to_rest(RunOutcome outcome);
   void settle_reset();

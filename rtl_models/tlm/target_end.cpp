@@ -36,22 +36,7 @@ void TargetEnd::join() {
 
 tlm::tlm_sync_enum TargetEnd::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                               sc_core::sc_time& delay) {
-  if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, delay);
-  if (phase != tlm::END_RESP) {
-    if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP)
-      protest(socket_, "an initiator does not send this phase");
-    return tlm::TLM_ACCEPTED;
-  }
-  if (unended_response_ != &payload) {
-    protest(socket_, "END_RESP for a payload whose response is not on the channel");
-    return tlm::TLM_COMPLETED;
-  }
-  response_ended(engine_.freed_by_end_at(engine_.time() + delay));
-  return tlm::TLM_COMPLETED;
-}
-
-tlm::tlm_sync_enum TargetEnd::begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                            sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_REQ) return end_response(payload, phase, delay);
   if (unended_.payload != nullptr) {
     protest(socket_, "BEGIN_REQ before the END_REQ of the request before");
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
@@ -87,6 +72,22 @@ tlm::tlm_sync_enum TargetEnd::begin_request(tlm::tlm_generic_payload& payload, t
   delay = engine_.start_of(unended_.end) - engine_.time();
   unended_ = {};
   return tlm::TLM_UPDATED;
+}
+
+/// What an initiator sends that begins no request.
+tlm::tlm_sync_enum TargetEnd::end_response(const tlm::tlm_generic_payload& payload,
+                                           const tlm::tlm_phase& phase, const sc_core::sc_time& delay) {
+  if (phase != tlm::END_RESP) {
+    if (phase == tlm::END_REQ || phase == tlm::BEGIN_RESP)
+      protest(socket_, "an initiator does not send this phase");
+    return tlm::TLM_ACCEPTED;
+  }
+  if (unended_response_ != &payload) {
+    protest(socket_, "END_RESP for a payload whose response is not on the channel");
+    return tlm::TLM_COMPLETED;
+  }
+  response_ended(engine_.freed_by_end_at(engine_.time() + delay));
+  return tlm::TLM_COMPLETED;
 }
 
 /// Puts the unended request into the channel. Pre: it is known when that is free.

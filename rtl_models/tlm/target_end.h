@@ -44,8 +44,8 @@ class TargetEnd final : public tlm::tlm_fw_transport_if<>,  // public, as the ot
   // Requests arrive.
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
-  tlm::tlm_sync_enum begin_request(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                   sc_core::sc_time& delay);
+  tlm::tlm_sync_enum end_response(const tlm::tlm_generic_payload& payload, const tlm::tlm_phase& phase,
+                                  const sc_core::sc_time& delay);
   [[nodiscard]] Request* own_request(tlm::tlm_generic_payload& payload);
   [[nodiscard]] Request* request_of(tlm::tlm_generic_payload& payload);
   void enter();

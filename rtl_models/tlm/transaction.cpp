@@ -5,7 +5,7 @@
 
 namespace warpline {
 
-void Transaction::describe(const Request& r, bool with_data) {
+void Transaction::describe_anew(const Request& r, bool with_data) {
   payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   payload.set_dmi_allowed(false);
   payload.set_byte_enable_ptr(nullptr);
@@ -23,8 +23,7 @@ void Transaction::describe(const Request& r, bool with_data) {
   // in between are.
   const unsigned touched = moves_bytes && r.sectors != 0 ? r.sectors : 1U;
   const bool exact = moves_bytes && r.exact;
-  const unsigned first =
-      exact ? r.bytes.first() : static_cast<unsigned>(__builtin_ctz(touched)) * kSectorBytes;
+  const unsigned first = exact ? r.bytes.first() : first_byte(static_cast<SectorMask>(touched));
   const unsigned end =
       exact ? r.bytes.end() : (32U - static_cast<unsigned>(__builtin_clz(touched))) * kSectorBytes;
   address = r.line.value + first;
@@ -33,6 +32,7 @@ void Transaction::describe(const Request& r, bool with_data) {
   payload.set_data_ptr(&bytes.data[first]);
   payload.set_data_length(end - first);
   payload.set_streaming_width(end - first);
+  reads = !shown && r.command == Command::read && !exact ? r.sectors : SectorMask{0};
   if (!moves_bytes) return;
   const bool by_byte = exact || r.command == Command::write;
   const ByteMask moved = by_byte ? r.bytes : ByteMask::of_sectors(r.sectors);
@@ -61,18 +61,14 @@ Transaction& TransactionPool::make() {
   auto* bytes = new (bytes_->at(i * sizeof(PayloadBytes))) PayloadBytes;
   auto* t = new (side_by_side(i)) Transaction(memory, *bytes);
   payload_offset_ = reinterpret_cast<const char*>(&t->payload) - reinterpret_cast<const char*>(t);
+  bytes_made_ += sizeof(Transaction);
+  if (i == 0) first_payload_ = reinterpret_cast<std::uintptr_t>(&t->payload);
   return *t;
 }
 
-Transaction* TransactionPool::find(tlm::tlm_generic_payload& payload) const {
-  Transaction* t = nullptr;
-  const auto at = reinterpret_cast<std::uintptr_t>(&payload);
-  const auto arena = arena_ == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(arena_->at(0));
-  if (at - arena < std::min(made_, kSideBySide) * sizeof(Transaction)) {
-    t = side_by_side((at - arena) / sizeof(Transaction));
-  } else if (const auto* extension = payload.get_extension<RequestExtension>(); extension != nullptr) {
-    t = extension->transaction;
-  }
+Transaction* TransactionPool::find_by_extension(tlm::tlm_generic_payload& payload) {
+  const auto* extension = payload.get_extension<RequestExtension>();
+  Transaction* t = extension != nullptr ? extension->transaction : nullptr;
   return t != nullptr && &t->payload == &payload && t->request != nullptr ? t : nullptr;
 }
 
@@ -104,7 +100,7 @@ void TransactionPool::give_back(Transaction& transaction, Cycle from) {
 }
 
 void TransactionPool::free(tlm::tlm_generic_payload* payload) {
-  auto* t = static_cast<Transaction*>(static_cast<void*>(reinterpret_cast<char*>(payload) - payload_offset_));
+  Transaction* t = transaction_of(*payload);
   if (t->shown) payload->reset();  // extensions that others have added go
   if (t->at == 0) {
     free_.push_back(t);

@@ -59,6 +59,9 @@ struct alignas(64) Transaction : SocketHop {
   std::uint64_t address = 0;
   PayloadBytes& bytes;
   tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
+  /// What the payload says, but for the address, is a read of these whole sectors; 0: it is something else,
+  /// or others may have changed it.
+  SectorMask reads = 0;
   RequestExtension extension;
 
   Transaction(tlm::tlm_mm_interface& memory, PayloadBytes& holds) : payload(&memory), bytes(holds) {
@@ -70,11 +73,25 @@ struct alignas(64) Transaction : SocketHop {
   Transaction& operator=(const Transaction&) = delete;
 
   /// Says in TLM's terms what `r` asks for; `with_data`: the bytes of a write too.
-  void describe(const Request& r, bool with_data);
+  void describe(const Request& r, bool with_data) {
+    if (reads != 0 && r.sectors == reads && r.command == Command::read && !r.exact) {
+      payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+      address = r.line.value + first_byte(reads);
+      payload.set_address(address);
+      return;
+    }
+    describe_anew(r, with_data);
+  }
   /// Whether nobody on the way has changed what the payload asks for.
   [[nodiscard]] bool is_as_described() const {
     return payload.get_address() == address && payload.get_command() == command;
   }
+
+ private:
+  [[nodiscard]] static unsigned first_byte(SectorMask sectors) {
+    return static_cast<unsigned>(__builtin_ctz(sectors)) * kSectorBytes;
+  }
+  void describe_anew(const Request& r, bool with_data);
 };
 
 /// Recycles transactions, none before its time.
@@ -90,7 +107,13 @@ class TransactionPool final : private tlm::tlm_mm_interface {
   /// nothing any more. Pre: nobody has a use for it.
   void ripen();
   /// The transaction in flight that a payload belongs to, of any pool; null for a foreign payload.
-  [[nodiscard]] Transaction* find(tlm::tlm_generic_payload& payload) const;
+  [[nodiscard]] Transaction* find(tlm::tlm_generic_payload& payload) const {
+    if (reinterpret_cast<std::uintptr_t>(&payload) - first_payload_ < bytes_made_) {
+      Transaction* t = transaction_of(payload);
+      return t->request != nullptr ? t : nullptr;
+    }
+    return find_by_extension(payload);
+  }
   [[nodiscard]] std::size_t in_use() const { return made_ - ripening_.size() - free_.size(); }
   TransactionPool() = default;
   TransactionPool(const TransactionPool&) = delete;
@@ -121,6 +144,11 @@ class TransactionPool final : private tlm::tlm_mm_interface {
   };
   void free(tlm::tlm_generic_payload* payload) override;
   [[nodiscard]] Transaction& make();
+  [[nodiscard]] static Transaction* find_by_extension(tlm::tlm_generic_payload& payload);
+  /// Pre: it is one's payload.
+  [[nodiscard]] Transaction* transaction_of(tlm::tlm_generic_payload& payload) const {
+    return static_cast<Transaction*>(static_cast<void*>(reinterpret_cast<char*>(&payload) - payload_offset_));
+  }
   [[nodiscard]] Transaction* side_by_side(std::size_t i) const {
     return static_cast<Transaction*>(static_cast<void*>(arena_->at(i * sizeof(Transaction))));
   }
@@ -130,6 +158,8 @@ class TransactionPool final : private tlm::tlm_mm_interface {
   std::deque<Other> others_;
   std::size_t made_ = 0;
   std::ptrdiff_t payload_offset_ = 0;  ///< in a transaction
+  std::uintptr_t first_payload_ = 0;   ///< where that of the first one side by side is
+  std::size_t bytes_made_ = 0;         ///< of those side by side
   std::deque<Ripening> ripening_;      ///< given back, in the order in which they were
   std::vector<Transaction*> free_;     ///< of those, whose time has come: the last one is used first
 };
