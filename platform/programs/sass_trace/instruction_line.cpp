@@ -109,16 +109,36 @@ Program::Entry& InstructionLineParser::read_entry(LineCursor& line, std::uint32_
   return program_.entry(text, operands);
 }
 
-void InstructionLineParser::parse(LineCursor line, const WarpPosition& position, PackedWarp& warp) {
+void InstructionLineParser::read_head(LineCursor& line, const WarpPosition& position, Head& head) {
   if (header_.version < kFirstWithoutPosition) check_position(line, position);
   if (header_.has_lines) line.decimal("a source line", UINT32_MAX);
   const auto pc = static_cast<std::uint32_t>(line.hex("a program counter", UINT32_MAX));
-  const auto mask = static_cast<LaneMask>(line.hex("an active mask", UINT32_MAX));
-  if ((mask & ~header_.lanes_of(position.warp)) != 0)
+  head.mask = static_cast<LaneMask>(line.hex("an active mask", UINT32_MAX));
+  if ((head.mask & ~header_.lanes_of(position.warp)) != 0)
     line.fail("the mask names lanes that this warp does not have");
-  const Program::Entry& entry = read_entry(line, pc);
+  head.entry = &read_entry(line, pc);
+  if (head.entry->is_illegal())
+    fail_illegal(line, *head.entry, head.entry->special->illegal, head.entry->special->hint);
+}
+
+void InstructionLineParser::parse(LineCursor line, const WarpPosition& position, PackedWarp& warp) {
+  Head& likely = heads_[expected_ % kHeads];
+  const Program::Entry* found = likely.entry;
+  LaneMask mask = likely.mask;
+  if (found == nullptr || (mask & ~header_.lanes_of(position.warp)) != 0 || !line.take(likely.text)) {
+    const std::size_t from = line.position();
+    Head head;
+    read_head(line, position, head);
+    found = head.entry;
+    mask = head.mask;
+    if (found->number == expected_ && header_.version >= kFirstWithoutPosition) {
+      likely.entry = found;
+      likely.mask = mask;
+      likely.text = line.between(from, line.end_of_last());
+    }
+  }
+  const Program::Entry& entry = *found;
   expected_ = entry.number + 1;
-  if (entry.is_illegal()) fail_illegal(line, entry, entry.special->illegal, entry.special->hint);
   Addresses addresses;
   if (entry.width != 0) {
     read_addresses(line, mask, addresses);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "platform/programs/sass_trace/header.h"
 #include "platform/programs/sass_trace/line_cursor.h"
 #include "platform/programs/sass_trace/packed_warp.h"
@@ -31,10 +34,22 @@ class InstructionLineParser {
   void read_addresses(LineCursor& line, LaneMask mask, Addresses& addresses) const;
   /// The entry for the static part, up to which `line` has been read.
   Program::Entry& read_entry(LineCursor& line, std::uint32_t pc);
+  /// How a line began, up to its addresses.
+  struct Head {
+    std::string text;
+    const Program::Entry* entry = nullptr;  ///< null: there was none
+    LaneMask mask = 0;
+  };
+  static constexpr std::size_t kHeads = 1024;
+  /// Reads up to the addresses, into `head` but for its text.
+  void read_head(LineCursor& line, const WarpPosition& position, Head& head);
 
   const TraceHeader& header_;
   Program& program_;
   unsigned expected_ = 0;  ///< number of the entry behind the last one
+  /// By the entry that was expected and came, the last such lines: what loops write again and again is told
+  /// by one comparison.
+  std::vector<Head> heads_{kHeads};
 };
 
 }  // namespace warpline::sass

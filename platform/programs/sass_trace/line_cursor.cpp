@@ -69,8 +69,9 @@ void LineCursor::explain_end() {
 }
 
 void LineCursor::fail(std::string message, std::string hint) const {
+  const std::size_t start = start_of_last();
   throw InputError(
-      fault_at(*file_, number_, last_ + 1, line_, std::move(message), std::move(hint), at_ - last_));
+      fault_at(*file_, number_, start + 1, line_, std::move(message), std::move(hint), at_ - start));
 }
 
 void LineCursor::fail_line(std::string message, std::string hint) const {

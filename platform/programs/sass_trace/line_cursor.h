@@ -19,6 +19,23 @@ inline constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
   return table;
 }();
 
+/// Whether the 8 characters at `text` are hexadecimal digits; then `value` becomes what they say. All are
+/// looked at in one word, a byte each, the first one lowest.
+inline bool eight_hex_digits(const char* text, std::uint64_t& value) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  std::uint64_t c = 0;
+  std::memcpy(&c, text, sizeof c);
+  const std::uint64_t letter = c >> 6U & kEach;
+  const std::uint64_t digit = (c & 0x0F * kEach) + 9 * letter;  // if it is one
+  const std::uint64_t above_9 = (digit + 0x76 * kEach) >> 7U & kEach;
+  const std::uint64_t written = digit + '0' * kEach + ('a' - '9' - 1) * above_9;
+  if ((c | letter << 5U) != written || (digit & 0x10 * kEach) != 0) return false;
+  const std::uint64_t twos = (digit << 4U | digit >> 8U) & 0x00FF00FF00FF00FF;
+  const std::uint64_t fours = (twos << 8U | twos >> 16U) & 0x0000FFFF0000FFFF;
+  value = (fours << 16U | fours >> 32U) & 0xFFFFFFFF;
+  return true;
+}
+
 /// The words of one line, each checked as it is taken. A fault throws InputError with the place.
 class LineCursor {
  public:
@@ -45,25 +62,27 @@ class LineCursor {
       return false;
     if (!ends_word(at_ + text.size())) return false;
     at_ += text.size();
-    last_ = at_;
-    while (last_ > 0 && !ends_word(last_ - 1)) --last_;
+    last_ = kSought;
     return true;
   }
   /// Hexadecimal digits, with or without `0x`, of at most `max`.
   std::uint64_t hex(const char* what, std::uint64_t max) {
     skip_blanks();
-    std::size_t at = at_;
-    if (line_.size() - at > 2 && line_[at] == '0' && (line_[at + 1] | 0x20) == 'x') at += 2;
-    const std::size_t from = at;
+    const char* const end = line_.data() + line_.size();
+    const char* at = line_.data() + at_;
+    if (end - at > 2 && at[0] == '0' && (at[1] | 0x20) == 'x') at += 2;
+    const char* const from = at;
     std::uint64_t value = 0;
-    for (; at < line_.size(); ++at) {
-      const unsigned digit = kHexDigits[static_cast<unsigned char>(line_[at])];
+    if (end - at >= 8 && eight_hex_digits(at, value)) at += 8;
+    for (; at != end; ++at) {
+      const unsigned digit = kHexDigits[static_cast<unsigned char>(*at)];
       if (digit > 15) break;
       value = value << 4U | digit;
     }
-    if (at == from || at - from > 16 || !ends_word(at) || value > max) return explain_hex(what, max);
+    if (at == from || at - from > 16 || (at != end && !is_blank(*at)) || value > max)
+      return explain_hex(what, max);
     last_ = at_;
-    at_ = at;
+    at_ = static_cast<std::size_t>(at - line_.data());
     return value;
   }
   /// Decimal digits of at most `max`.
@@ -111,11 +130,19 @@ class LineCursor {
   [[noreturn]] void fail_line(std::string message, std::string hint = {}) const;
 
  private:
+  static bool is_blank(char c) { return c == ' ' || c == '\t'; }
   void skip_blanks() {
-    while (at_ < line_.size() && (line_[at_] == ' ' || line_[at_] == '\t')) ++at_;
+    std::size_t at = at_;
+    while (at < line_.size() && is_blank(line_[at])) ++at;
+    at_ = at;
   }
-  [[nodiscard]] bool ends_word(std::size_t at) const {
-    return at == line_.size() || line_[at] == ' ' || line_[at] == '\t';
+  [[nodiscard]] bool ends_word(std::size_t at) const { return at == line_.size() || is_blank(line_[at]); }
+  /// Where the word taken last starts.
+  [[nodiscard]] std::size_t start_of_last() const {
+    std::size_t start = last_;
+    if (start == kSought)
+      for (start = at_; start > 0 && !ends_word(start - 1);) --start;
+    return start;
   }
   /// Where the word of decimal digits ends that starts at `from`; `from` itself unless it is one of at
   /// most 18.
@@ -139,7 +166,8 @@ class LineCursor {
   unsigned number_;
   std::string_view line_;
   std::size_t at_ = 0;
-  std::size_t last_ = 0;  ///< start of the word taken last
+  static constexpr std::size_t kSought = ~std::size_t{0};
+  std::size_t last_ = 0;  ///< start of the word taken last; kSought: of the one that ends here
 };
 
 }  // namespace warpline::sass

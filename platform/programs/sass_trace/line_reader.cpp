@@ -30,31 +30,23 @@ bool LineReader::refill() {
   return !ended_;
 }
 
-bool LineReader::next(std::string_view& line) {
-  std::size_t searched = begin_;
-  while (true) {
-    const void* found =
-        end_ > searched ? std::memchr(buffer_.data() + searched, '\n', end_ - searched) : nullptr;
-    if (found != nullptr || (ended_ && end_ > begin_)) {
-      const std::size_t stop =
-          found != nullptr ? static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data())
-                           : end_;
-      line = {buffer_.data() + begin_, stop - begin_};
-      begin_ = found != nullptr ? stop + 1 : end_;
-      ++number_;
-      if (line.size() > kMaxLine)
-        throw InputError(fault_at(path_, number_, 0, line, "the line is longer than 65536 characters"));
-      if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-      return true;
-    }
-    if (ended_) return false;
+bool LineReader::next_in_parts(std::string_view& line) {
+  while (!ended_) {
     const std::size_t held = end_ - begin_;
-    if (held > kMaxLine)
-      throw InputError(fault_at(path_, number_ + 1, 0, {buffer_.data() + begin_, held},
-                                "the line is longer than 65536 characters"));
+    if (held > kMaxLine) fail_too_long(number_ + 1, {buffer_.data() + begin_, held});
     refill();
-    searched = begin_ + held;
+    if (end_ - begin_ != held &&
+        std::memchr(buffer_.data() + begin_ + held, '\n', end_ - begin_ - held) != nullptr)
+      return next(line);
   }
+  if (end_ == begin_) return false;
+  give(line, {buffer_.data() + begin_, end_ - begin_});
+  begin_ = end_;
+  return true;
+}
+
+void LineReader::fail_too_long(unsigned number, std::string_view line) const {
+  throw InputError(fault_at(path_, number, 0, line, "the line is longer than 65536 characters"));
 }
 
 Diagnostic fault_at(const std::string& file, unsigned line, std::size_t column, std::string_view source,

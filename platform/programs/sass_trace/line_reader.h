@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,7 +23,15 @@ class LineReader {
   explicit LineReader(std::string path);
   /// The next line without its end, valid until the next call; false at the end of the file.
   /// Throws InputError if the file cannot be read further or the line is too long.
-  [[nodiscard]] bool next(std::string_view& line);
+  [[nodiscard]] bool next(std::string_view& line) {
+    const char* const from = buffer_.data() + begin_;
+    const void* const found = std::memchr(from, '\n', end_ - begin_);
+    if (found == nullptr) return next_in_parts(line);
+    const auto length = static_cast<std::size_t>(static_cast<const char*>(found) - from);
+    begin_ += length + 1;
+    give(line, {from, length});
+    return true;
+  }
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Of what has been read so far of the file as it lies on disk.
   [[nodiscard]] FileFingerprint fingerprint() const { return stream_->fingerprint(); }
@@ -31,6 +40,15 @@ class LineReader {
 
  private:
   bool refill();
+  /// Reads on until a line is whole.
+  bool next_in_parts(std::string_view& line);
+  void give(std::string_view& line, std::string_view read) {
+    ++number_;
+    if (read.size() > kMaxLine) fail_too_long(number_, read);
+    if (!read.empty() && read.back() == '\r') read.remove_suffix(1);
+    line = read;
+  }
+  [[noreturn]] void fail_too_long(unsigned number, std::string_view line) const;
 
   std::string path_;
   std::unique_ptr<ByteStream> stream_;

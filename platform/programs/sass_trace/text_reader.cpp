@@ -24,25 +24,12 @@ TextReader::TextReader(std::unique_ptr<LineReader> lines, std::string first_line
       index_(folders),
       on_end_(std::move(on_end)) {}
 
-bool TextReader::next_line() {
-  if (!first_line_.empty()) {
-    line_ = first_line_;
-    return true;
-  }
-  while (lines_->next(line_)) {
-    const std::size_t text = line_.find_first_not_of(" \t");
-    if (text != std::string_view::npos) return true;
-  }
-  return false;
-}
-
 std::string TextReader::block_name() const {
   return std::to_string(position_.cta.x) + "," + std::to_string(position_.cta.y) + "," +
          std::to_string(position_.cta.z);
 }
 
-void TextReader::need_line(const char* what) {
-  if (next_line()) return;
+void TextReader::fail_at_end(const char* what) const {
   throw InputError(fault_at(lines_->path(), lines_->number(), 0, {},
                             "the trace ends in the middle of thread block number " +
                                 std::to_string(blocks_read_ + 1) + ", where " + what + " should stand"));
@@ -147,7 +134,7 @@ void TextReader::read_warp(TraceBlock& block, std::vector<bool>& seen, LineCurso
   };
   for (std::uint64_t i = 0; i < instructions; ++i) {
     need_line("an instruction");
-    const char start = line_[line_.find_first_not_of(" \t")];
+    const char start = line_[start_of(line_)];
     if (start == '#' || (start == 'w' && cursor().word("a word").substr(0, 4) == "warp"))
       cursor().fail_line("warp " + std::to_string(position_.warp) + " of thread block " + block_name() +
                          " has " + std::to_string(i) + " instructions, but its 'insts' says " +
@@ -162,7 +149,7 @@ void TextReader::read_warp(TraceBlock& block, std::vector<bool>& seen, LineCurso
 void TextReader::end() {
   // To the end, so that the checksums of compressed files are verified too.
   while (next_line())
-    if (line_[line_.find_first_not_of(" \t")] != '#' || line_.find("#BEGIN_TB") != std::string_view::npos)
+    if (line_[start_of(line_)] != '#' || line_.find("#BEGIN_TB") != std::string_view::npos)
       cursor().fail_line("the trace goes on after the " + std::to_string(header_.grid.count()) +
                          " thread blocks of its grid");
   if (on_end_) on_end_({lines_->fingerprint(), blocks_read_, warps_, index_});

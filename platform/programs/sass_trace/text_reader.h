@@ -35,12 +35,28 @@ class TextReader final : public BlockSource {
   PackedBytes& packed() override { return warps_; }
 
  private:
+  /// Where the text of a line starts; npos: it is blank.
+  [[nodiscard]] static std::size_t start_of(std::string_view line) {
+    if (!line.empty() && line.front() > ' ') return 0;
+    return line.find_first_not_of(" \t");
+  }
   /// The next line that is not blank; false at the end of the file.
-  bool next_line();
+  bool next_line() {
+    if (!first_line_.empty()) {
+      line_ = first_line_;
+      return true;
+    }
+    while (lines_->next(line_))
+      if (start_of(line_) != std::string_view::npos) return true;
+    return false;
+  }
   [[nodiscard]] LineCursor cursor() const { return {lines_->path(), lines_->number(), line_}; }
   /// If the line reads `key = ...`, a cursor behind it.
   [[nodiscard]] bool is_key(std::string_view key, LineCursor& rest) const;
-  void need_line(const char* what);
+  void need_line(const char* what) {
+    if (!next_line()) fail_at_end(what);
+  }
+  [[noreturn]] void fail_at_end(const char* what) const;
   void read_coordinates();
   void read_warp(TraceBlock& block, std::vector<bool>& seen, LineCursor number);
   [[nodiscard]] std::string block_name() const;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "platform/programs/sass_trace/line_cursor.h"
 #include "tests/platform/programs/sass_trace/trace_player.h"
 
 namespace warpline::test {
@@ -88,6 +89,44 @@ TEST(TraceVersions, LineNumbersComeFirstWhereTheHeaderSaysSo) {
   EXPECT_EQ(all[0].instruction.pc, 0xF0U);
 }
 
+TEST(TraceNumbers, EightHexadecimalDigitsAreReadAtOnce) {
+  std::uint64_t value = 0;
+  EXPECT_TRUE(sass::eight_hex_digits("0189aFfA", value));
+  EXPECT_EQ(value, 0x0189AFFAU);
+  for (unsigned place = 0; place < 8; ++place)
+    for (unsigned c = 0; c < 256; ++c) {
+      std::string text = "7f3b09Ec";
+      text[place] = static_cast<char>(c);
+      ASSERT_EQ(sass::eight_hex_digits(text.data(), value), sass::kHexDigits[c] < 16) << place << ' ' << c;
+      if (sass::kHexDigits[c] < 16) {
+        ASSERT_EQ(value, std::stoull(text, nullptr, 16));
+      }
+    }
+}
+
+// Lines that read as they did the last time are told by their text; what else they say is their own.
+TEST(TraceLoops, EachPassHasItsOwnMaskAddressesAndImmediate) {
+  std::vector<std::string> lines;
+  for (unsigned pass = 0; pass < 12; ++pass) {
+    const std::string mask = pass % 4 == 3 ? "00000003" : "0000000f";
+    lines.push_back(" 0000 " + mask + " 1 R1 LDG.E 1 R2 4 1 0x" + std::to_string(pass) + "000 " +
+                    std::to_string(4 + pass) + " 0");
+    lines.push_back("0010 " + mask + " 0 BAR.SYNC 0 0 " + std::to_string(pass % 3));
+    if (pass % 5 == 4) lines.push_back("0018 0000000f 0 NOP 0 0 0");
+  }
+  const auto all = play_lines(lines);
+  ASSERT_EQ(all.size(), lines.size());
+  for (unsigned pass = 0, at = 0; pass < 12; ++pass) {
+    const Executed& load = all[at++];
+    EXPECT_EQ(load.active, pass % 4 == 3 ? 3U : 15U) << pass;
+    EXPECT_EQ(load.address[1], std::stoull(std::to_string(pass) + "000", nullptr, 16) + 4 + pass) << pass;
+    EXPECT_EQ(all[at++].instruction.pc, 0x10U);
+    if (pass % 5 == 4) {
+      EXPECT_EQ(all[at++].instruction.pc, 0x18U);
+    }
+  }
+}
+
 TEST(TraceAddresses, ModeZeroListsEachActiveLane) {
   const auto all = play_lines({"0000 80000101 1 R1 LDG.E 1 R2 4 0 0x1000 0x2000 0x3000 0"});
   EXPECT_EQ(all[0].accessed, 0x80000101U);
@@ -172,6 +211,11 @@ TEST(TraceFaults, LanesThatTheWarpDoesNotHave) {
   EXPECT_THAT(fault_of(t.text()), HasSubstr("the mask names lanes that this warp does not have"));
   t.body = block_of({"0000 000000ff 0 NOP 0 0 0"}, "0,0,0", 1);
   EXPECT_EQ(fault_of(t.text()), "");
+  // A warp before has them, and has executed the same.
+  const std::string same = "0000 ffffffff 0 NOP 0 0 0\n";
+  t.body = "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 3\n" + same + same + same +
+           "warp = 1\ninsts = 1\n" + same + "#END_TB\n";
+  EXPECT_THAT(fault_of(t.text()), HasSubstr("the mask names lanes that this warp does not have"));
 }
 
 TEST(TraceFaults, AbsurdCountsAreMessages) {
