@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
@@ -6,6 +7,7 @@
 #include "platform/cli/shared_options.h"
 #include "platform/metrics/energy.h"
 #include "platform/metrics/nsight_metrics.h"
+#include "platform/metrics/roofline.h"
 #include "rtl_models/base/glob.h"
 
 namespace warpline {
@@ -14,11 +16,11 @@ namespace {
 struct MetricsOptions {
   std::string path, kernel;
   std::vector<std::string> metrics{"*"};
-  bool list = false, energy = false;
+  bool list = false, energy = false, roofline = false;
 };
 
 int run_metrics(const MetricsOptions& o) {
-  if (o.list && (!o.path.empty() || o.energy || !o.kernel.empty()))
+  if (o.list && (!o.path.empty() || o.energy || o.roofline || !o.kernel.empty()))
     return bad_input({Diagnostic::about("--list", "it lists metrics, and reads no file")});
   if (o.list) {
     print_result(
@@ -48,7 +50,13 @@ int run_metrics(const MetricsOptions& o) {
       return bad_input({Diagnostic::about("--kernel", "no kernel is called \"" + o.kernel + "\"",
                                           did_you_mean(o.kernel, names))});
   }
-  print_result(o.energy ? energy_text(shown) : metrics_text(metrics.value(), shown));
+  if (o.roofline && std::isnan(shown.front().key("sms")))
+    return bad_input({Diagnostic::about(
+        "--roofline", "what the GPU could do at most is not known: " + o.path + " has no configuration",
+        "`warpline run --stats` writes it")});
+  print_result(o.energy     ? energy_text(shown)
+               : o.roofline ? roofline_text(shown)
+                            : metrics_text(metrics.value(), shown));
   return kDone;
 }
 
@@ -66,6 +74,12 @@ void add_metrics(CLI::App& app, int& status) {
   command.add_option("--kernel", o.kernel, "only kernels whose name matches this pattern");
   command.add_flag("--energy", o.energy, "show an estimate of the energy instead, by figures of an H200")
       ->excludes(metrics);
+  command
+      .add_flag(
+          "--roofline", o.roofline,
+          "show instead how near the roofs of DRAM, L2 and issue slots it came, of a file of `run --stats`")
+      ->excludes(metrics)
+      ->excludes("--energy");
   command.add_flag("--list", o.list,
                    "print all metrics, what they are here, and where they differ, as Markdown");
   command.footer("Example: warpline metrics stats.json --metrics 'lts__*,dram__bytes_read.sum.per_second'");

@@ -114,8 +114,10 @@ int check_request(RunRequest& request) {
   if (!request.profile.empty() && request.transport == "functional")
     return bad_input("--profile tells what warps wait for; --transport functional has no time",
                      "--transport fast, at or lt");
-  if ((!request.metrics.empty() || request.energy) && request.transport == "functional")
-    return bad_input(std::string(request.energy ? "--energy" : "--metrics") +
+  if ((!request.metrics.empty() || request.energy || request.roofline) && request.transport == "functional")
+    return bad_input(std::string(request.energy     ? "--energy"
+                                 : request.roofline ? "--roofline"
+                                                    : "--metrics") +
                          " is told from what caches did; --transport functional goes past them",
                      "--transport fast, at or lt");
   if (const auto metrics = NsightMetric::named(request.metrics); !metrics.ok())

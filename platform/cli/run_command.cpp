@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "platform/cli/commands.h"
 #include "platform/cli/consistency_report.h"
@@ -26,6 +29,7 @@
 #include "platform/machine/pcie_system.h"
 #include "platform/metrics/energy.h"
 #include "platform/metrics/nsight_metrics.h"
+#include "platform/metrics/roofline.h"
 #include "platform/mpi/mpi_job.h"
 #include "platform/profile/profile_file.h"
 #include "platform/profile/profiler.h"
@@ -342,13 +346,25 @@ class Run {
         print_result(
             fmt::format("\n{} of {} results as expected\n", end.checks - end.failed_checks, end.checks));
     }
-    if (!request_.metrics.empty() || request_.energy) {
-      const std::vector<MetricSource> sources =
+    if (!request_.metrics.empty() || request_.energy || request_.roofline) {
+      std::vector<MetricSource> sources =
           metric_sources(statistics_, inputs_->config.clocks.sm, inputs_->config.gpus);
+      std::map<std::string, double> keys;
+      for (const ConfigEntry& e : config_entries(inputs_->config))
+        // Texts are in quotes, lists in brackets.
+        if (char* rest = nullptr; !e.value.empty())
+          if (const double number = std::strtod(e.value.c_str(), &rest); *rest == '\0')
+            keys[e.path()] = number;
+      for (MetricSource& source : sources)
+        source.key = [&keys](const std::string& path) {
+          const auto found = keys.find(path);
+          return found == keys.end() ? std::nan("") : found->second;
+        };
       std::string between = request_.quiet ? "" : "\n";
       if (!request_.metrics.empty())
         print_result(std::exchange(between, "\n") +
                      metrics_text(NsightMetric::named(request_.metrics).value(), sources));
+      if (request_.roofline) print_result(std::exchange(between, "\n") + roofline_text(sources));
       if (request_.energy) print_result(between + energy_text(sources));
     }
     consistency_.print(statistics_.launches, request_.quiet);
@@ -602,6 +618,8 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
                   "(`warpline metrics --list`)")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command.add_flag("--roofline", r.roofline,
+                   "shows at the end how near each kernel came to the roofs of DRAM, L2 and issue slots");
   command.add_flag("--energy", r.energy, "shows an estimate of the energy at the end, by figures of an H200");
   command.add_option(
       "--series", r.series,

@@ -27,6 +27,7 @@ struct RunRequest {
   std::string stats;                 ///< JSON file, or empty
   std::string stats_counters;        ///< which it has: all, counted, totals; or empty: all
   std::vector<std::string> metrics;  ///< of Nsight Compute, names or patterns, that are shown at the end
+  bool roofline = false;             ///< how near its roofs it came is shown at the end
   bool energy = false;               ///< an estimate of it is shown at the end
   std::string access_log;            ///< what arrived at devices: text, or JSON if it ends so; or empty
   std::string profile;               ///< what warps did, per instruction: JSON; or empty

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -138,7 +139,15 @@ Result<std::vector<MetricSource>> read_metric_sources(const std::string& path) {
                 of_run ? 1 : static_cast<std::uint64_t>(std::max(1.0, number_in(grid, "launches"))));
   }
   if (of_run) kernels.whole(counters_in(file.at("counters")), number_in(file, "time_ns"));
-  return kernels.take(sm_mhz, gpus);
+  std::vector<MetricSource> out = kernels.take(sm_mhz, gpus);
+  if (!of_run) return out;
+  const auto keys = std::make_shared<const Json>(settings);
+  for (MetricSource& source : out)
+    source.key = [keys](const std::string& key) {
+      const auto found = keys->find(key);
+      return found != keys->end() && found->is_number() ? found->get<double>() : NAN;
+    };
+  return out;
 }
 
 }  // namespace warpline

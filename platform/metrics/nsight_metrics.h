@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -16,8 +17,10 @@ struct MetricSource {
   std::string name;                                               ///< of the kernel; empty: the whole run
   std::function<std::uint64_t(const std::string& path)> counter;  ///< by its total path; 0: there is none
   double time_ns = 0;
-  unsigned gpus = 1;                ///< that have counted it
-  std::uint64_t grids = 1;          ///< of the kernel, all together
+  unsigned gpus = 1;        ///< that have counted it
+  std::uint64_t grids = 1;  ///< of the kernel, all together
+  /// A key of the GPU that is a number; NaN: it is not known.
+  std::function<double(const std::string& path)> key = [](const std::string&) { return std::nan(""); };
   std::optional<double> sm_cycles;  ///< cycles of the SMs' clock; none: the clock is not known
 };
 

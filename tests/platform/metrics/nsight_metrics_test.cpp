@@ -12,6 +12,7 @@
 #include "platform/config/load_gpu.h"
 #include "platform/machine/gpu_platform.h"
 #include "platform/metrics/energy.h"
+#include "platform/metrics/roofline.h"
 
 namespace warpline {
 namespace nsight_metrics_test {
@@ -111,6 +112,43 @@ TEST(Energy, IsWorkTimesFiguresAndTime) {
   s = source_of({});
   s.time_ns = 0;
   EXPECT_THAT(energy_text({s}), HasSubstr("the whole run: 0.0 pJ, 0.0 pJ of it for what was done\n"));
+}
+
+/// By hand: 2 SMs of 4 partitions at 1 GHz issue 8 a ns. 2 channels at 500 MHz, a sector each 2 cycles, carry
+/// 16 B a ns; 4 slices of 32 B at 1 GHz, 128 B a ns. 640 instructions in 500 ns are 1.28 a ns.
+TEST(Rooflines, AreTheLeastOfIssueSlotsAndBandwidth) {
+  MetricSource s = source_of({{"sm.instructions", 640},
+                              {"dram.bytes_read", 6000},
+                              {"dram.bytes_written", 400},
+                              {"crossbar.response_sectors", 200},
+                              {"sm.matrix_multiply_adds", 3200}});
+  s.time_ns = 500;
+  const std::map<std::string, double> keys = {{"gpus", 1},          {"sms", 2},
+                                              {"sm.partitions", 4}, {"clocks.sm", 1000},
+                                              {"l2.slices", 4},     {"hops.crossbar_l2.response.width", 32},
+                                              {"clocks.l2", 1000},  {"clocks.dram", 500},
+                                              {"dram.channels", 2}, {"dram.sector_cycles", 2}};
+  EXPECT_THAT(roofline_text({s}), HasSubstr("not known")) << "of a GPU that nobody knows";
+  s.key = [&keys](const std::string& path) { return keys.at(path); };
+  const std::vector<Roofline> all = rooflines(
+      {[&](const std::string& path) { return static_cast<double>(s.counter(path)); }, s.key, s.time_ns});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_DOUBLE_EQ(all[0].intensity, 0.1);
+  EXPECT_DOUBLE_EQ(all[0].rate, 1.28);
+  EXPECT_DOUBLE_EQ(all[0].bandwidth, 16);
+  EXPECT_DOUBLE_EQ(all[0].roof(all[0].intensity), 1.6);
+  EXPECT_TRUE(all[0].bandwidth_limits());
+  EXPECT_DOUBLE_EQ(all[1].intensity, 0.1);
+  EXPECT_DOUBLE_EQ(all[1].roof(all[1].intensity), 8) << "12.8 by bandwidth, and 8 can be issued";
+  EXPECT_FALSE(all[1].bandwidth_limits());
+  const std::string text = roofline_text({s});
+  EXPECT_THAT(text, HasSubstr("640 in 500 ns, 1.28 a ns; SMs issue 8 at most: 16.0%"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "  DRAM                 6,400      12.8        16           0.1       1.6     80.0%  bandwidth\n"));
+  EXPECT_THAT(text, HasSubstr("8     16.0%  issue slots\n"));
+  EXPECT_THAT(text, HasSubstr("tensor cores: 6,400 operations, 12.8 G a second, 1 for each byte of DRAM"));
 }
 
 /// Counters of L1 have those of textures in them.
