@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include "platform/cli/command_line.h"
+#include "platform/sweep/result_store.h"
 
 namespace warpline {
 namespace {
@@ -51,6 +55,18 @@ StopSignals::~StopSignals() {
 
 bool is_stop_wanted() {
   return stop_wanted != 0;
+}
+
+ScratchFile::ScratchFile() {
+  std::error_code unknown;
+  path_ = (std::filesystem::temp_directory_path(unknown) / "warpline_results_XXXXXX").string();
+  if (unknown || mkdtemp(path_.data()) == nullptr)
+    throw sweep::StoreError{"no folder can be made for it (TMPDIR)"};
+}
+
+ScratchFile::~ScratchFile() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
 
 std::string table_text(const std::vector<std::vector<std::string>>& rows,

@@ -34,6 +34,19 @@ class StopSignals {
 /// Whether one of them has come.
 [[nodiscard]] bool is_stop_wanted();
 
+/// A file of results that is nobody's, and goes with this. Throws sweep::StoreError: there is no room for it.
+class ScratchFile {
+ public:
+  ScratchFile();
+  ~ScratchFile();
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  [[nodiscard]] std::string path() const { return path_ + "/results.sqlite"; }
+
+ private:
+  std::string path_;
+};
+
 /// Rows of texts, the first of them the head, aligned: to the left in the columns `left`, else to the right.
 [[nodiscard]] std::string table_text(const std::vector<std::vector<std::string>>& rows,
                                      const std::vector<std::size_t>& left);

@@ -45,27 +45,6 @@ struct SweepOptions {
   RemoteRuns* others = nullptr;  ///< of mpi
 };
 
-/// A file of results that is nobody's, and goes with this.
-class ScratchFile {
- public:
-  ScratchFile() {
-    std::error_code unknown;
-    path_ = (std::filesystem::temp_directory_path(unknown) / "warpline_plan_XXXXXX").string();
-    if (unknown || mkdtemp(path_.data()) == nullptr)
-      throw StoreError{"no folder can be made for it (TMPDIR)"};
-  }
-  ~ScratchFile() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  [[nodiscard]] std::string path() const { return path_ + "/results.sqlite"; }
-
- private:
-  std::string path_;
-};
-
 std::string settings_text(const Point& p) {
   std::string out = p.gpu;
   for (const auto& [key, value] : p.settings) out += " " + key + "=" + value;
@@ -448,12 +427,14 @@ int run_sweep(const SweepOptions& o) {
 }
 
 struct ExportOptions {
-  std::string results, csv = "/dev/stdout";
+  std::string results, csv = "/dev/stdout", table = "points";
   std::vector<std::string> metrics;
 };
 
 /// The metrics that were asked for: as they are, or all whose paths match a pattern.
 int run_export(const ExportOptions& o) {
+  if (o.table != "points" && !o.metrics.empty())
+    return bad_input("--metrics: " + o.table + " have columns of their own", "metrics are of --table points");
   try {
     const ResultStore store(o.results, ResultStore::Access::read);
     std::vector<std::string> known = ResultStore::figures();
@@ -470,7 +451,10 @@ int run_export(const ExportOptions& o) {
         return bad_input("--metrics: nothing is called " + wanted, did_you_mean(wanted, known));
     }
     if (o.metrics.empty()) metrics = known;
-    const std::string text = store.csv(metrics);
+    const std::string text = o.table == "stalls"   ? store.stalls_csv()
+                             : o.table == "lines"  ? store.lines_csv()
+                             : o.table == "series" ? store.series_csv()
+                                                   : store.csv(metrics);
     if (o.csv == "/dev/stdout" || o.csv == "-") {
       print_coloured_result(text);
       return kDone;
@@ -556,6 +540,12 @@ void add_export(CLI::App& app, int& status) {
       .add_option("--metrics", o.metrics,
                   "figures and counters that it has, or patterns of them; all, unless said")
       ->delimiter(',');
+  command
+      .add_option("--table", o.table,
+                  "what it has rows of: points; stalls (warp-cycles by line and reason) or lines (what each "
+                  "did), of a study with profile = true; series (figures over time), of one with sample")
+      ->check(CLI::IsMember({"points", "stalls", "lines", "series"}))
+      ->capture_default_str();
   command.footer("Example: warpline export study.sqlite --csv study.csv --metrics cycles,dram.*");
 }
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <exception>
@@ -17,9 +18,10 @@
 namespace warpline::sweep {
 namespace {
 
-constexpr int kStatistics = 3;       ///< the child's file
+constexpr int kWritten = 3;  ///< the child's files: statistics, profile, series
+constexpr std::array<const char*, 3> kPaths = {"/proc/self/fd/3", "/proc/self/fd/4", "/proc/self/fd/5"};
 constexpr std::size_t kSaid = 4096;  ///< bytes of what a child said that are kept
-constexpr std::size_t kMostStatistics = 1U << 30U;
+constexpr std::size_t kMostWritten = 1U << 30U;
 
 int memory_file(const char* name) {
   const int file = memfd_create(name, MFD_CLOEXEC);
@@ -30,6 +32,7 @@ int memory_file(const char* name) {
 /// The last `most` bytes of a file.
 std::string end_of(int file, std::size_t most) {
   struct stat s {};
+  if (file < 0) return {};
   if (fstat(file, &s) != 0 || s.st_size <= 0) return {};
   const auto size = static_cast<std::size_t>(s.st_size);
   std::string text(std::min(size, most), '\0');
@@ -39,20 +42,30 @@ std::string end_of(int file, std::size_t most) {
 }
 
 /// In the child: its files, its signals, and its work.
-[[noreturn]] void work(const Command& command, const std::vector<std::string>& words, int statistics,
-                       int said, pid_t parent) {
+[[noreturn]] void work(const Command& command, const std::vector<std::string>& words,
+                       const std::array<int, 3>& written, int said, pid_t parent) {
   // Dies with the parent, even where that was killed before this.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   setpgid(0, 0);
   const int nothing = open("/dev/null", O_RDONLY);
-  // The statistics may lie where one of these goes: out of the way first.
-  const int kept = fcntl(statistics, F_DUPFD, 10), heard = fcntl(said, F_DUPFD, 10);
+  // Its files may lie where others of these go: out of the way first.
+  std::array<int, 3> kept = {-1, -1, -1};
+  for (std::size_t n = 0; n < kept.size(); ++n)
+    if (written[n] >= 0) kept[n] = fcntl(written[n], F_DUPFD, 10);
+  const int heard = fcntl(said, F_DUPFD, 10);
   dup2(nothing, 0);
   dup2(heard, 1);
   dup2(heard, 2);
-  dup2(kept, kStatistics);
-  close_range(kStatistics + 1, ~0U, 0);
+  for (std::size_t n = 0; n < kept.size(); ++n) {
+    const int place = kWritten + static_cast<int>(n);
+    if (kept[n] >= 0) {
+      dup2(kept[n], place);
+    } else {
+      close(place);
+    }
+  }
+  close_range(kWritten + static_cast<unsigned>(kept.size()), ~0U, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -72,21 +85,31 @@ std::string end_of(int file, std::size_t most) {
 }  // namespace
 
 const char* ChildRun::statistics_path() {
-  return "/proc/self/fd/3";
+  return kPaths[0];
+}
+
+const char* ChildRun::profile_path() {
+  return kPaths[1];
+}
+
+const char* ChildRun::series_path() {
+  return kPaths[2];
 }
 
 ChildRun::ChildRun(const Command& command, const std::vector<std::string>& words) {
-  statistics_ = memory_file("statistics");
   try {
     said_ = memory_file("said");
+    for (std::size_t n = 0; n < written_.size(); ++n)
+      if (std::find(words.begin(), words.end(), kPaths[n]) != words.end() || n == 0)
+        written_[n] = memory_file("written");
   } catch (...) {
-    close(statistics_);
+    close_files();
     throw;
   }
   fflush(nullptr);
   const pid_t parent = getpid();
   child_ = fork();
-  if (child_ == 0) work(command, words, statistics_, said_, parent);
+  if (child_ == 0) work(command, words, written_, said_, parent);
   // By its number: the header of glibc 2.36 cannot be used from C++.
   if (child_ > 0) process_file_ = static_cast<int>(syscall(SYS_pidfd_open, child_, 0));
   // It has ended, and somebody else has heard how: a file that is readable says so, too.
@@ -98,8 +121,7 @@ ChildRun::ChildRun(const Command& command, const std::vector<std::string>& words
       ::kill(child_, SIGKILL);
       waitpid(child_, nullptr, 0);
     }
-    close(statistics_);
-    close(said_);
+    close_files();
     throw std::system_error(why, std::generic_category(), "a process for a run");
   }
 }
@@ -109,7 +131,12 @@ ChildRun::~ChildRun() {
     ChildRun::kill();
     waitpid(child_, nullptr, 0);
   }
-  for (const int file : {process_file_, statistics_, said_}) close(file);
+  close_files();
+}
+
+void ChildRun::close_files() {
+  for (const int file : {process_file_, said_, written_[0], written_[1], written_[2]})
+    if (file >= 0) close(file);
 }
 
 void ChildRun::kill() {
@@ -135,7 +162,9 @@ bool ChildRun::ended(End& end) {
   };
   end.cpu_s = time_of(used.ru_utime) + time_of(used.ru_stime);
   end.peak_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
-  end.statistics = end_of(statistics_, kMostStatistics);
+  end.statistics = end_of(written_[0], kMostWritten);
+  end.profile = end_of(written_[1], kMostWritten);
+  end.series = end_of(written_[2], kMostWritten);
   end.said = end_of(said_, kSaid);
   return true;
 }

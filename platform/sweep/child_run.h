@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,10 +20,11 @@ class PointRun {
  public:
   /// How it ended.
   struct End {
-    int exit_status = 0;     ///< where it was not killed
-    int killed_by = 0;       ///< a signal
-    std::string statistics;  ///< what it wrote to ChildRun::statistics_path()
-    std::string said;        ///< the last of what it wrote to its standard streams
+    int exit_status = 0;          ///< where it was not killed
+    int killed_by = 0;            ///< a signal
+    std::string statistics;       ///< what it wrote to ChildRun::statistics_path()
+    std::string profile, series;  ///< and to the other files of ChildRun
+    std::string said;             ///< the last of what it wrote to its standard streams
     double wall_s = 0, cpu_s = 0;
     std::uint64_t peak_bytes = 0;
   };
@@ -49,6 +52,9 @@ class ChildRun final : public PointRun {
  public:
   /// The file that commands are to write their statistics to.
   [[nodiscard]] static const char* statistics_path();
+  /// Those for a profile and for figures over time, which are there where the words name them.
+  [[nodiscard]] static const char* profile_path();
+  [[nodiscard]] static const char* series_path();
   /// Begins. The child ends when this process does, in whatever way, and hears no signals of its terminal.
   /// Throws std::system_error: the host has no room for one.
   ChildRun(const Command& command, const std::vector<std::string>& words);
@@ -59,8 +65,11 @@ class ChildRun final : public PointRun {
   [[nodiscard]] bool ended(End& end) override;
 
  private:
+  void close_files();
+
   pid_t child_ = -1;
-  int process_file_ = -1, statistics_ = -1, said_ = -1;
+  int process_file_ = -1, said_ = -1;
+  std::array<int, 3> written_ = {-1, -1, -1};  ///< statistics, profile, series; -1: it writes none
 };
 
 }  // namespace warpline::sweep

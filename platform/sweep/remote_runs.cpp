@@ -28,6 +28,8 @@ PointRun::End unpacked_end(const json& m, std::string statistics) {
   end.killed_by = m.at("killed_by");
   end.said = m.at("said");
   end.statistics = std::move(statistics);
+  end.profile = m.at("profile");
+  end.series = m.at("series");
   end.wall_s = m.at("wall_s");
   end.cpu_s = m.at("cpu_s");
   end.peak_bytes = m.at("peak_bytes");
@@ -56,7 +58,9 @@ std::string packed_end(std::uint64_t number, const PointRun::End& end) {
                   {"said", end.said},
                   {"wall_s", end.wall_s},
                   {"cpu_s", end.cpu_s},
-                  {"peak_bytes", end.peak_bytes}};
+                  {"peak_bytes", end.peak_bytes},
+                  {"profile", end.profile},
+                  {"series", end.series}};
   return packed(m) + kBehind + end.statistics;
 }
 

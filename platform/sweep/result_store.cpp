@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sqlite3.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -15,7 +14,10 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "platform/config/config_entries.h"
+#include "platform/config/load_gpu.h"
 #include "platform/report/run_statistics.h"
+#include "platform/sweep/result_statement.h"
 #include "platform/sweep/sweep.h"
 #include "rtl_models/base/sha256.h"
 #include "rtl_models/base/text.h"
@@ -27,7 +29,7 @@ namespace {
 using nlohmann::json;
 
 /// Of the tables; a file of another version is refused.
-constexpr const char* kSchema = "2";
+constexpr const char* kSchema = "3";
 
 constexpr const char* kTables = R"SQL(
 CREATE TABLE study(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -50,6 +52,24 @@ CREATE TABLE kernels(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE kernel_counters(
   point INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, kernel INTEGER NOT NULL REFERENCES kernels,
   counter INTEGER NOT NULL, value INTEGER NOT NULL, PRIMARY KEY(point, kernel, counter)) WITHOUT ROWID;
+CREATE TABLE profiled_kernels(
+  point INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, kernel INTEGER NOT NULL REFERENCES kernels,
+  warps INTEGER NOT NULL, warp_cycles INTEGER NOT NULL, PRIMARY KEY(point, kernel)) WITHOUT ROWID;
+CREATE TABLE source_lines(
+  id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL REFERENCES kernels, place TEXT NOT NULL, text TEXT NOT NULL,
+  cuda TEXT NOT NULL, cuda_text TEXT NOT NULL, UNIQUE(kernel, place, text, cuda, cuda_text));
+CREATE TABLE profile_lines(
+  point INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, line INTEGER NOT NULL REFERENCES source_lines,
+  issued INTEGER NOT NULL, lanes INTEGER NOT NULL, accesses INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  sectors INTEGER NOT NULL, first_level INTEGER NOT NULL, l2 INTEGER NOT NULL, dram INTEGER NOT NULL,
+  link INTEGER NOT NULL, shared_passes INTEGER NOT NULL, shared_conflicts INTEGER NOT NULL,
+  latency INTEGER NOT NULL, PRIMARY KEY(point, line)) WITHOUT ROWID;
+CREATE TABLE stalls(
+  point INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, line INTEGER NOT NULL REFERENCES source_lines,
+  reason TEXT NOT NULL, warp_cycles INTEGER NOT NULL, PRIMARY KEY(point, line, reason)) WITHOUT ROWID;
+CREATE TABLE series(
+  point INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE, every INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  csv BLOB NOT NULL);
 CREATE VIEW counted AS
   SELECT point, path, value, unit FROM counters JOIN counter_names ON id = counter WHERE total = 1;
 )SQL";
@@ -59,13 +79,6 @@ constexpr unsigned kLockTries = 50, kLockPause = 20'000;  // microseconds
 
 /// Files of more are not looked at again.
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30U;
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 
 /// A program's report has its kernels: their sums are those of the run, and each is as one launch of it.
 json sums_of(const json& report) {
@@ -95,6 +108,25 @@ json sums_of(const json& report) {
 /// Of a run that wrote no statistics, and of what nobody describes.
 const json kNothing = json::object();
 
+/// A program's report does not say which GPU it ran on, key by key, as statistics do.
+void add_configuration(json& statistics, const Point& point) {
+  std::vector<std::string> settings;
+  for (const auto& [key, value] : point.settings) settings.push_back(key + "=" + value);
+  const Result<GpuConfig> gpu = load_gpu(point.gpu, settings);
+  if (!gpu.ok()) return;
+  std::string text;
+  json keys = json::object();
+  for (const ConfigEntry& e : config_entries(gpu.value())) {
+    if (e.value.empty()) continue;
+    text += e.path() + " = " + e.value + "\n";
+    // TOML writes values as JSON does, but for some numbers.
+    json value = json::parse(e.value, nullptr, false);
+    keys[e.path()] = value.is_discarded() ? json(e.value) : std::move(value);
+  }
+  statistics["configuration"] = std::move(keys);
+  statistics["configuration_sha256"] = sha256_of(text);
+}
+
 /// Of what a run writes, what is text: a table has text for it.
 std::string dumped(const json& of, const char* key) {
   const auto found = of.find(key);
@@ -102,64 +134,6 @@ std::string dumped(const json& of, const char* key) {
 }
 
 }  // namespace
-
-/// A statement of SQL, prepared.
-class ResultStore::Statement {
- public:
-  Statement(sqlite3* database, const char* sql) : database_(database) {
-    check(sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr));
-  }
-  ~Statement() { sqlite3_finalize(statement_); }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-
-  template <class... Values>
-  Statement& with(const Values&... values) {
-    sqlite3_reset(statement_);
-    int n = 0;
-    (bind(++n, values), ...);
-    return *this;
-  }
-  /// Whether there is a row, or one more.
-  bool step() {
-    const int state = sqlite3_step(statement_);
-    if (state == SQLITE_ROW) return true;
-    if (state == SQLITE_DONE) return false;
-    throw StoreError{sqlite3_errmsg(database_)};
-  }
-  [[nodiscard]] bool is_null(int column) const {
-    return sqlite3_column_type(statement_, column) == SQLITE_NULL;
-  }
-  [[nodiscard]] std::int64_t number(int column) const { return sqlite3_column_int64(statement_, column); }
-  [[nodiscard]] double real(int column) const { return sqlite3_column_double(statement_, column); }
-  [[nodiscard]] std::string text(int column) const {
-    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return bytes == nullptr ? std::string{} : bytes;
-  }
-
- private:
-  void check(int state) const {
-    if (state != SQLITE_OK) throw StoreError{sqlite3_errmsg(database_)};
-  }
-  void bind(int n, std::int64_t value) { check(sqlite3_bind_int64(statement_, n, value)); }
-  void bind(int n, double value) { check(sqlite3_bind_double(statement_, n, value)); }
-  void bind(int n, std::nullptr_t) { check(sqlite3_bind_null(statement_, n)); }
-  void bind(int n, const std::string& value) {
-    check(sqlite3_bind_text64(statement_, n, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
-  }
-  template <class T>
-  void bind(int n, const std::optional<T>& value) {
-    value ? bind(n, *value) : bind(n, nullptr);
-  }
-  sqlite3* database_;
-  sqlite3_stmt* statement_ = nullptr;
-};
-
-/// What was told names, so that rows need not look for them.
-struct ResultStore::Names {
-  std::unordered_map<std::string, std::int64_t> counters, configurations, kernels;
-  std::unordered_map<const char*, std::unique_ptr<Statement>> statements;  ///< see kept()
-};
 
 bool ResultStore::Row::is_null(int column) const {
   return at_.is_null(column);
@@ -389,6 +363,26 @@ INSERT INTO main.kernel_counters
   SELECT point, k.id, c.id, value FROM part.kernel_counters JOIN temp.taken USING (point)
     JOIN part.kernels AS pk ON pk.id = kernel JOIN main.kernels AS k ON k.name = pk.name
     JOIN part.counter_names AS pc ON pc.id = counter JOIN main.counter_names AS c ON c.path = pc.path;
+INSERT OR IGNORE INTO main.source_lines(kernel, place, text, cuda, cuda_text)
+  SELECT k.id, place, text, cuda, cuda_text FROM part.source_lines
+    JOIN part.kernels AS pk ON pk.id = kernel JOIN main.kernels AS k ON k.name = pk.name;
+CREATE TEMP TABLE line_numbers AS
+  SELECT there.id AS there, here.id AS here FROM part.source_lines AS there
+    JOIN part.kernels AS pk ON pk.id = there.kernel JOIN main.kernels AS k ON k.name = pk.name
+    JOIN main.source_lines AS here ON here.kernel = k.id AND here.place = there.place AND here.text = there.text
+      AND here.cuda = there.cuda AND here.cuda_text = there.cuda_text;
+INSERT INTO main.profiled_kernels
+  SELECT point, k.id, warps, warp_cycles FROM part.profiled_kernels JOIN temp.taken USING (point)
+    JOIN part.kernels AS pk ON pk.id = kernel JOIN main.kernels AS k ON k.name = pk.name;
+INSERT INTO main.profile_lines
+  SELECT point, here, issued, lanes, accesses, bytes, sectors, first_level, l2, dram, link, shared_passes,
+    shared_conflicts, latency
+  FROM part.profile_lines JOIN temp.taken USING (point) JOIN temp.line_numbers ON there = line;
+INSERT INTO main.stalls
+  SELECT point, here, reason, warp_cycles FROM part.stalls JOIN temp.taken USING (point)
+    JOIN temp.line_numbers ON there = line;
+INSERT INTO main.series SELECT point, every, bytes, csv FROM part.series JOIN temp.taken USING (point);
+DROP TABLE temp.line_numbers;
 )SQL");
   std::size_t rows = 0;
   ask("SELECT count(*) FROM temp.taken",
@@ -454,6 +448,8 @@ void ResultStore::add(const Study& study, const Point& point, const PointResult&
     none.outcome = "refused";
     none.reason = std::string("what it wrote are no statistics: ") + e.what();
     none.statistics = nullptr;
+    none.profile.clear();
+    none.series.clear();
     add_row(study, point, none);
   }
   run("RELEASE row");
@@ -463,6 +459,7 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
   json summed;
   if (result.statistics != nullptr && result.statistics->contains("kernels"))
     summed = sums_of(*result.statistics);
+  if (!summed.is_null()) add_configuration(summed, point);
   const json& statistics = !summed.is_null()              ? summed
                            : result.statistics != nullptr ? *result.statistics
                                                           : kNothing;
@@ -479,10 +476,17 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
   if (statistics.contains("configuration_sha256"))
     configuration = configuration_number(statistics.at("configuration_sha256"), statistics);
   const auto row = static_cast<std::int64_t>(point.number);
-  // Of what others have deleted, too, whose programs need not know what belongs to a run.
+  // Of what others have deleted, too, whose programs need not know what belongs to a run. A file is of one
+  // study, and has profiles and series if that asks for them.
   for (const char* sql : {"DELETE FROM counters WHERE point = ?", "DELETE FROM launches WHERE point = ?",
                           "DELETE FROM kernel_counters WHERE point = ?", "DELETE FROM runs WHERE point = ?"})
     kept(sql).with(row).step();
+  if (study.profile)
+    for (const char* sql :
+         {"DELETE FROM profiled_kernels WHERE point = ?", "DELETE FROM profile_lines WHERE point = ?",
+          "DELETE FROM stalls WHERE point = ?"})
+      kept(sql).with(row).step();
+  if (study.sample) kept("DELETE FROM series WHERE point = ?").with(row).step();
   Statement& insert = kept(
       "INSERT INTO runs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, "
       "?, ?, "
@@ -511,6 +515,8 @@ void ResultStore::add_row(const Study& study, const Point& point, const PointRes
   }
   if (const auto launches = statistics.find("launches"); launches != statistics.end())
     add_launches(row, *launches);
+  if (!result.profile.empty()) add_profile(row, result.profile);
+  if (!result.series.empty()) add_series(row, study.sample.value_or(0), result.series);
 }
 
 void ResultStore::add_launches(std::int64_t row, const json& launches) {
@@ -597,10 +603,7 @@ std::vector<ResultStore::Ending> ResultStore::endings() const {
 
 std::string ResultStore::csv(const std::vector<std::string>& metrics) const {
   std::string out;
-  for (const std::vector<std::string>& row : table(metrics)) {
-    for (std::size_t n = 0; n < row.size(); ++n) out += (n == 0 ? "" : ",") + quoted(row[n]);
-    out += "\n";
-  }
+  for (const std::vector<std::string>& row : table(metrics)) append_row(out, row);
   return out;
 }
 

@@ -26,6 +26,8 @@ struct PointResult {
   std::string reason;   ///< unless it finished, a sentence
   int exit_status = 0;
   std::shared_ptr<const nlohmann::json> statistics;  ///< the object that the run wrote, or null
+  std::string profile;                               ///< the text of `--profile`; empty: it wrote none
+  std::string series;                                ///< the text of `--series`; empty: it wrote none
   double wall_s = 0, cpu_s = 0;
   std::uint64_t peak_bytes = 0;  ///< of memory, at one time
 };
@@ -80,6 +82,13 @@ class ResultStore {
   [[nodiscard]] std::string csv(const std::vector<std::string>& metrics) const;
   /// The same as rows of texts, the first of them the names of the columns.
   [[nodiscard]] std::vector<std::vector<std::string>> table(const std::vector<std::string>& metrics) const;
+  /// Tables of what was kept of runs beside their counters, in the same way: warp-cycles by line and reason,
+  /// what each line did, figures over time. Of each the head alone where the study did not ask for it.
+  [[nodiscard]] std::string stalls_csv() const;
+  [[nodiscard]] std::string lines_csv() const;
+  [[nodiscard]] std::string series_csv() const;
+  /// The CSV of a point's figures over time, as `--series` has it; empty: it has none.
+  [[nodiscard]] std::string series_of(std::size_t point) const;
   /// How the run of a point ended, and what it counted.
   struct Found {
     std::string outcome, reason;
@@ -132,6 +141,8 @@ class ResultStore {
   [[nodiscard]] std::int64_t kernel_number(const std::string& name);
   std::size_t take_attached();
   void add_launches(std::int64_t row, const nlohmann::json& launches);
+  void add_profile(std::int64_t row, const std::string& text);
+  void add_series(std::int64_t row, std::uint64_t every, const std::string& text);
 
   sqlite3* database_ = nullptr;
   int lock_ = -1;

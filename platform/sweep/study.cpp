@@ -22,8 +22,9 @@ constexpr std::size_t kMostPointsAsked = 10'000'000;
 
 /// What the study says itself to every run.
 const std::vector<std::string>& own_options() {
-  static const std::vector<std::string> kOwn = {"--gpu",   "--set",     "--stats", "--report",
-                                                "--quiet", "--verbose", "--help",  "-h"};
+  static const std::vector<std::string> kOwn = {"--gpu",     "--set",     "--stats",  "--report",
+                                                "--quiet",   "--verbose", "--help",   "-h",
+                                                "--profile", "--series",  "--sample", "--figures"};
   return kOwn;
 }
 
@@ -52,6 +53,7 @@ class StudyReader {
     for (const Value* v : texts(top, "require")) read_condition(*v, study_.require);
     for (const Value* v : texts(top, "exclude")) read_condition(*v, study_.exclude);
     for (const Value* v : tables(top, "workload")) read_workload(*v);
+    read_observations(top);
     if (study_.workloads.empty() && top.sound())
       top.fault(top.place(), "there is no [[workload]]",
                 "a [[workload]] says what runs: run = \"vecadd.toml\"");
@@ -139,6 +141,25 @@ class StudyReader {
     if (!latin) return;
     study_.points = reader.number("points", 1, kMostPointsAsked, TableReader::required).value_or(1);
     study_.seed = reader.number("seed", 0, INT64_MAX).value_or(1);
+  }
+  /// What is kept of each run beside its counters.
+  void read_observations(TableReader& reader) {
+    study_.profile = reader.boolean("profile").value_or(false);
+    study_.sample = reader.number("sample", 1, INT64_MAX);
+    for (const Value* v : texts(reader, "figures")) study_.figures.push_back(v->text);
+    const Member* const sample = reader.find("sample");
+    if (const Member* figures = reader.find("figures"); figures != nullptr && sample == nullptr)
+      reader.fault(figures->place,
+                   "figures: are kept of every so many cycles, and sample does not say of how many",
+                   "sample = 1000");
+    if (sample == nullptr) return;
+    const auto program = std::find_if(study_.workloads.begin(), study_.workloads.end(),
+                                      [](const Workload& w) { return w.program; });
+    if (program != study_.workloads.end())
+      reader.fault(
+          sample->place,
+          fmt::format("sample: {} is a program, of which there are no figures over time", program->name),
+          "launch files have them, in a study of their own");
   }
   /// A value as --set takes it; nothing where it can be none.
   std::optional<std::string> setting(const Value& v) const {

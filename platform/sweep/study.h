@@ -41,10 +41,13 @@ struct Study {
   std::vector<Workload> workloads;
   std::vector<std::string> metrics;  ///< paths of counters, and names of columns of `runs`, for tables
   Design design = Design::grid;
-  std::size_t points = 0;         ///< of Design::latin
-  std::uint64_t seed = 1;         ///< of Design::latin
-  std::optional<double> limit_s;  ///< a run that takes longer is ended
-  bool instances = true;          ///< counters of each block are kept, and not the totals alone
+  std::size_t points = 0;               ///< of Design::latin
+  std::uint64_t seed = 1;               ///< of Design::latin
+  std::optional<double> limit_s;        ///< a run that takes longer is ended
+  bool instances = true;                ///< counters of each block are kept, and not the totals alone
+  bool profile = false;                 ///< what warps do and wait for, line by line, is kept of each run
+  std::optional<std::uint64_t> sample;  ///< figures over time are kept of each run, of every so many cycles
+  std::vector<std::string> figures;     ///< of `sample`; empty: those that `--series` has unless told
 };
 
 /// The names that conditions may use: keys of GPUs, `gpu` and `workload`.

@@ -50,6 +50,11 @@ std::vector<std::string> Sweep::words_of(const Study& study, const Point& point,
   words.insert(words.end(), w.options.begin(), w.options.end());
   if (!statistics.empty()) {
     words.insert(words.end(), {w.program ? "--report" : "--stats", statistics});
+    if (study.profile) words.insert(words.end(), {"--profile", ChildRun::profile_path()});
+    if (study.sample)
+      words.insert(words.end(),
+                   {"--series", ChildRun::series_path(), "--sample", std::to_string(*study.sample)});
+    if (!study.figures.empty()) words.insert(words.end(), {"--figures", joined(study.figures, ",")});
     // What rows do not have need not be written and read.
     if (!w.program)
       words.insert(words.end(), {"--quiet", "--stats-counters", study.instances ? "counted" : "totals"});
@@ -160,6 +165,8 @@ void Sweep::settle(Ended& ended) {
       result.reason = fmt::format("it ended with status {}, and wrote nothing", end.exit_status);
   } else {
     result.statistics = statistics;
+    result.profile = std::move(end.profile);
+    result.series = std::move(end.series);
     const auto outcome = written.find("outcome");
     const bool says_outcome = outcome != written.end() && outcome->is_string();
     result.outcome = says_outcome           ? outcome->get<std::string>()

@@ -39,8 +39,8 @@ class Sweep {
   Sweep& operator=(const Sweep&) = delete;
   /// Runs them all. Throws StoreError where the disk takes no more: what was committed is whole.
   Outcome run();
-  /// The words of a point's command, in the place of argv. `statistics`: a file that it writes; empty: none,
-  /// and it says what it does.
+  /// The words of a point's command, in the place of argv. `statistics`: a file that it writes, beside what
+  /// else the study keeps of each run; empty: none, and it says what it does.
   [[nodiscard]] static std::vector<std::string> words_of(const Study& study, const Point& point,
                                                          const std::string& statistics = {});
 

@@ -58,8 +58,9 @@ CommandParts parts_of(const std::vector<std::string>& words) {
       parts.after.insert(parts.after.end(), words.begin() + static_cast<std::ptrdiff_t>(n), words.end());
       break;
     }
-    if (word == "--gpu" || word == "--set" || word == "--stats" || word == "--stats-counters" ||
-        word == "--report") {
+    static const char* const kOwn[] = {"--gpu",     "--set",    "--stats",  "--stats-counters", "--report",
+                                       "--profile", "--series", "--sample", "--figures"};
+    if (std::find(std::begin(kOwn), std::end(kOwn), word) != std::end(kOwn)) {
       ++n;
       behind = true;
     } else if (word != "--quiet") {

@@ -94,6 +94,19 @@ TEST_F(Remote, RunsAreThoseOfOneProcessAndAllWork) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(runs), {}).size(), 24U) << "each is run once";
 }
 
+TEST_F(Remote, RunsHaveTheirProfiles) {
+  study_.profile = true;
+  run([](const std::vector<std::string>& words) {
+    std::ofstream(ChildRun::profile_path()) << R"({"kernels": [{"name": "k", "warps": 1, "warp_cycles": )"
+                                            << number_of(words) << R"(, "lines": []}]})";
+    return well(words);
+  });
+  const ResultStore store(folder_.path() + "/results.sqlite", ResultStore::Access::read);
+  std::size_t rows = 0;
+  store.ask("SELECT point FROM profiled_kernels WHERE warp_cycles = point", [&rows](const auto&) { ++rows; });
+  EXPECT_EQ(rows, 24U);
+}
+
 TEST_F(Remote, ARunThatDiesIsLostAndTheStudyGoesOn) {
   study_.limit_s = 1.5;
   const std::vector<std::string> rows = run([](const std::vector<std::string>& words) {

@@ -172,6 +172,13 @@ TEST_F(Studies, MistakesAreSaidWhereTheyStand) {
             "there is no file " + folder_ + "/other.toml");
   EXPECT_EQ(fault(gpu + "[[workload]]\nrun = \"k.toml\"\noptions = [\"--set\", \"sms=1\"]", 4),
             "options: --set is said by the study");
+  EXPECT_EQ(fault(gpu + "sample = 0" + kRun, 2), "sample: must be 1 to 9223372036854775807, not 0");
+  EXPECT_EQ(fault(gpu + "figures = [\"ipc\"]" + kRun, 2),
+            "figures: are kept of every so many cycles, and sample does not say of how many");
+  EXPECT_EQ(fault(gpu + "sample = 10\n[[workload]]\nexec = \"k.toml\"", 2),
+            "sample: k is a program, of which there are no figures over time");
+  EXPECT_EQ(fault(gpu + "[[workload]]\nrun = \"k.toml\"\noptions = [\"--profile\", \"p\"]", 4),
+            "options: --profile is said by the study");
   EXPECT_EQ(fault(gpu, 0), "there is no [[workload]]");
 }
 

@@ -292,6 +292,74 @@ TEST_F(Sweeps, AFileOfOtherTablesIsRefused) {
   }
 }
 
+/// What is kept of a run where a study asks for it. Every third has another line first.
+int write_observed(const std::vector<std::string>& words, std::size_t n) {
+  const auto path_behind = [&words](const char* option) {
+    const auto at = std::find(words.begin(), words.end(), option);
+    return at == words.end() ? std::string{} : *(at + 1);
+  };
+  std::ofstream(ChildRun::statistics_path()) << R"({"outcome": "finished", "cycles": )" << 1000 + n << "}";
+  const std::string line =
+      R"({"where": "k.ptx:)" + std::to_string(n % 3 == 0 ? 7 : 8) + R"(", "text": "ld, \"x\";",
+      "issued": 4, "lanes": 128, "stalls": {"dram": 100, "selected": 4}, "memory": {"accesses": 4, "bytes": 512,
+      "sectors": 16, "answered": {"first_level": 1, "l2": 2, "dram": 13, "link": 0}, "shared_passes": 0,
+      "shared_conflicts": 0, "latency": {"total": 2000}}})";
+  const std::string sum =
+      R"({"where": "k.ptx:9", "text": "add;", "issued": 4, "lanes": 128, "stalls": {"selected": 4, "pipe": 3}})";
+  // A line of two instructions is one.
+  if (const std::string path = path_behind("--profile"); !path.empty())
+    std::ofstream(path) << R"({"kernels": [{"name": "k", "warps": 4, "warp_cycles": )" << 222
+                        << R"(, "lines": [)" << line << "," << sum << "," << line << "]}]}";
+  if (const std::string path = path_behind("--series"); !path.empty())
+    std::ofstream(path) << "launch,kernel,first,last,ipc\n1,k,1,500,0." << n << "\n";
+  return 0;
+}
+
+TEST_F(Sweeps, KeepProfilesAndFiguresOverTimeWhereTheyAreAskedFor) {
+  make_points(2);
+  const Command command = [](const std::vector<std::string>& words) {
+    return write_observed(words, point_of(words));
+  };
+  run(command, 1);
+  {
+    const ResultStore store(results_, ResultStore::Access::read);
+    EXPECT_EQ(store.stalls_csv(), "point,workload,kernel,place,text,cuda,cuda_text,reason,warp_cycles\n")
+        << "nobody has asked";
+    EXPECT_EQ(store.series_of(1), "");
+  }
+  std::filesystem::remove(results_);
+  study_.profile = true;
+  study_.sample = 500;
+  study_.figures = {"ipc"};
+  run(command, 1);
+  const ResultStore store(results_, ResultStore::Access::read);
+  EXPECT_EQ(store.stalls_csv(),
+            "point,workload,kernel,place,text,cuda,cuda_text,reason,warp_cycles\n"
+            "0,w,k,k.ptx:7,\"ld, \"\"x\"\";\",,,dram,200\n0,w,k,k.ptx:7,\"ld, \"\"x\"\";\",,,selected,8\n"
+            "0,w,k,k.ptx:9,add;,,,pipe,3\n0,w,k,k.ptx:9,add;,,,selected,4\n"
+            "1,w,k,k.ptx:9,add;,,,pipe,3\n1,w,k,k.ptx:9,add;,,,selected,4\n"
+            "1,w,k,k.ptx:8,\"ld, \"\"x\"\";\",,,dram,200\n1,w,k,k.ptx:8,\"ld, \"\"x\"\";\",,,selected,8\n");
+  EXPECT_NE(store.lines_csv().find("k.ptx:7,\"ld, \"\"x\"\";\",,,8,256,8,1024,32,2,4,26,0,0,0,4000,200\n"),
+            std::string::npos)
+      << store.lines_csv();
+  EXPECT_EQ(store.series_csv(),
+            "point,workload,launch,kernel,first,last,ipc\n0,w,1,k,1,500,0.0\n1,w,1,k,1,500,0.1\n");
+  EXPECT_EQ(store.series_of(1), "launch,kernel,first,last,ipc\n1,k,1,500,0.1\n");
+  const std::vector<std::string> words = Sweep::words_of(study_, plan_.points[0]);
+  EXPECT_EQ(std::find(words.begin(), words.end(), "--profile"), words.end())
+      << "who repeats a point keeps nothing";
+}
+
+TEST_F(Sweeps, WhatIsNoProfileIsSaid) {
+  make_points(1);
+  study_.profile = true;
+  run([](const std::vector<std::string>& words) {
+    std::ofstream(ChildRun::profile_path()) << R"({"kernels": 3})";
+    return write_statistics(words);
+  });
+  EXPECT_EQ(outcomes(), (std::vector<std::string>{"0 refused"}));
+}
+
 /// Shares of a study in files of their own, which are put together.
 class Shares : public Sweeps {
  protected:
@@ -356,6 +424,33 @@ TEST_F(Shares, ArePutTogetherOnceWithAllTheirCounters) {
         for (int n = 0; n < 6; ++n) kernels += row.text(n) + " ";
       });
   EXPECT_EQ(kernels, "1 k 3 block.c7 x {} 1 l 4 block.c7 x {} ");
+}
+
+TEST_F(Shares, BringTheirProfilesAndFiguresOverTime) {
+  make_points(6);
+  study_.profile = true;
+  study_.sample = 500;
+  const Command command = [](const std::vector<std::string>& words) {
+    return write_observed(words, point_of(words));
+  };
+  for (const std::size_t n : {2U, 0U, 1U}) {
+    run_share(n, command);
+    EXPECT_EQ(take(n), "2");
+  }
+  const ResultStore store(results_, ResultStore::Access::read);
+  std::string rows;
+  store.ask(
+      "SELECT point, place, warp_cycles, issued FROM stalls JOIN profile_lines USING (point, line) JOIN "
+      "source_lines "
+      "ON id = line WHERE reason = 'dram' ORDER BY point",
+      [&rows](const auto& row) {
+        rows += row.text(0) + " " + row.text(1) + " " + row.text(2) + " " + row.text(3) + "\n";
+      });
+  EXPECT_EQ(rows,
+            "0 k.ptx:7 200 8\n1 k.ptx:8 200 8\n2 k.ptx:8 200 8\n3 k.ptx:7 200 8\n4 k.ptx:8 200 8\n5 k.ptx:8 "
+            "200 8\n");
+  for (std::size_t n = 0; n < 6; ++n)
+    EXPECT_EQ(store.series_of(n), "launch,kernel,first,last,ipc\n1,k,1,500,0." + std::to_string(n) + "\n");
 }
 
 TEST_F(Shares, TakeThePlaceOfRunsThatDidNotEndAndOfNoOthers) {
