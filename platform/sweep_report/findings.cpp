@@ -21,6 +21,8 @@ constexpr double kLeastInteraction = 0.02;
 constexpr double kLeastDependence = 0.1;
 /// Changes below are none, as far as telling why goes.
 constexpr double kLeastScore = 0.02;
+/// Of fewer cycles it is said how few they are: the start of a grid takes more.
+constexpr double kFewCycles = 50;
 
 struct Evidence {
   const Figure* figure = nullptr;
@@ -63,6 +65,18 @@ std::string difference_text(const Metric& metric, double ratio) {
   const std::string percent = fmt::format(ratio > 0.9 ? "{:.1f}%" : "{:.0f}%", 100 * (1 - ratio));
   return percent + " fewer " + name +
          (ratio <= 0.67 && metric.name == "cycles" ? fmt::format(" ({:.1f} times as fast)", 1 / ratio) : "");
+}
+
+/// Where a change is one of few cycles, that it is.
+std::string few_cycles(const ReportInput& in, const Subject& s, std::size_t factor, std::size_t a,
+                       std::size_t b) {
+  if (in.metrics.front().name != "cycles") return {};
+  const std::vector<double> alike = s.with_others_the_same(in.factors, s.metric, {factor});
+  const double cycles = std::abs(mean_of(alike, s.at_level(in.factors[factor], a)) -
+                                 mean_of(alike, s.at_level(in.factors[factor], b)));
+  if (!(cycles < kFewCycles)) return {};
+  return fmt::format(", which are only {} of {}", number_text(std::round(cycles)),
+                     number_text(std::round(mean_of(alike, s.at_level(in.factors[factor], a)))));
 }
 
 double mean_logarithm(const Subject& s, const std::vector<std::size_t>& runs) {
@@ -110,7 +124,8 @@ std::string change_sentence(const ReportInput& in, const Subject& s, std::size_t
   const double ratio = s.effects.ratio(factor, a, b);
   if (a == b || std::isnan(ratio)) return name_of(f) + " has one value here";
   if (s.effects.span(factor) < kLittle) return fmt::format("{}: no effect ({})", way, change_text(ratio));
-  return fmt::format("{}: {}", way, difference_text(in.metrics.front(), ratio));
+  return fmt::format("{}: {}", way, difference_text(in.metrics.front(), ratio)) +
+         few_cycles(in, s, factor, a, b);
 }
 
 std::string evidence(const ReportInput& in, const Subject& s, std::size_t factor) {

@@ -29,7 +29,10 @@ std::vector<std::size_t> both(const std::vector<std::size_t>& a, const std::vect
 std::string line_plot(const ReportInput& in, const Subject& s, const Metric& metric, std::size_t over,
                       std::optional<std::size_t> by) {
   const Factor& f = in.factors[over];
-  const std::vector<double> values = s.values_of(metric, in.results);
+  std::vector<std::size_t> kept = {over};
+  if (by) kept.push_back(*by);
+  const std::vector<double> values =
+      s.with_others_the_same(in.factors, s.values_of(metric, in.results), kept);
   Plot plot;
   plot.title = s.name + ": " + metric.name + " against " + f.name;
   plot.is_titled = false;
@@ -83,18 +86,19 @@ std::string heat_map(const ReportInput& in, const Subject& s, std::size_t across
       columns.push_back(c);
       map.columns.push_back(f.levels[c].label);
     }
+  const std::vector<double> alike = s.with_others_the_same(in.factors, s.metric, {across, down});
   // Upwards, as on an axis.
   for (std::size_t r = g.levels.size(); r-- != 0;) {
     if (s.effects.count[down][r] == 0) continue;
     map.rows.push_back(g.levels[r].label);
     const std::vector<std::size_t> row = s.at_level(g, r);
     std::vector<double>& values = map.values.emplace_back();
-    for (const std::size_t c : columns) values.push_back(mean_of(s.metric, both(row, s.at_level(f, c))));
+    for (const std::size_t c : columns) values.push_back(mean_of(alike, both(row, s.at_level(f, c))));
   }
   if (map.rows.empty() || map.columns.empty()) return {};
   map.description = fmt::format(
-      "Geometric means over the other keys. Columns: {} from {} to {}; rows: {} from {} down to {}.", f.name,
-      map.columns.front(), map.columns.back(), g.name, map.rows.front(), map.rows.back());
+      "Geometric means, the other keys the same. Columns: {} from {} to {}; rows: {} from {} down to {}.",
+      f.name, map.columns.front(), map.columns.back(), g.name, map.rows.front(), map.rows.back());
   return "<figure><figcaption>" + escaped(metric.name) + " by <span class=\"key\">" + escaped(f.name) +
          "</span> and <span class=\"key\">" + escaped(g.name) + "</span></figcaption>" + heat_map_svg(map) +
          "</figure>\n";

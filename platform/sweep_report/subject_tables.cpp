@@ -55,21 +55,32 @@ std::string effects_part(const ReportInput& in, std::size_t subject) {
 std::string figures_part(const ReportInput& in, std::size_t subject) {
   const Subject& s = in.subjects[subject];
   if (in.factors.empty()) return {};
-  HtmlTable table(
-      "Figures of " + escaped(s.name) + " by the values of each key, over all points with that value",
-      "figures");
+  HtmlTable table("Figures of " + escaped(s.name) +
+                      " by the values of each key, over points that differ in that key alone",
+                  "figures");
   std::vector<Cell> keys = {{""}}, values = {{"figure"}};
   std::vector<std::vector<std::size_t>> columns;
   std::vector<bool> begins;  // a column is the first of its key
+  std::vector<std::string> unmatched;
   for (const std::size_t number : s.effects.order()) {
     const Factor& f = in.factors[number];
     unsigned own = 0;
+    const std::vector<std::size_t> alike = s.at_all_levels(in.factors, number);
+    std::size_t of_alike = 0, levels = 0;
     for (std::size_t l = 0; l < f.levels.size(); ++l) {
       if (s.effects.count[number][l] == 0) continue;
       values.push_back({escaped(f.levels[l].label), own == 0 ? "number first" : "number"});
-      columns.push_back(s.at_level(f, l));
+      std::vector<std::size_t> column;
+      for (const std::size_t n : s.at_level(f, l))
+        if (std::binary_search(alike.begin(), alike.end(), n)) column.push_back(n);
+      of_alike = std::max(of_alike, column.size());
+      ++levels;
+      columns.push_back(std::move(column));
       begins.push_back(own++ == 0);
     }
+    // Of what is matched, each level has as many.
+    if (of_alike * levels != alike.size())
+      unmatched.push_back("<span class=\"key\">" + escaped(f.name) + "</span>");
     keys.push_back({"<span class=\"key\">" + escaped(f.name) + "</span>", "first", own});
   }
   table.head(keys);
@@ -95,7 +106,14 @@ std::string figures_part(const ReportInput& in, std::size_t subject) {
     }
     if (any) table.row(row);
   }
-  return "<h3>Figures by key</h3>\n" + table.html();
+  std::string out = "<h3>Figures by key</h3>\n" + table.html();
+  if (!unmatched.empty())
+    out += fmt::format(
+        "<p class=\"note\">No points differ in {} alone and have all of its values: its columns are of all "
+        "points, which "
+        "differ in other keys, too.</p>\n",
+        joined(unmatched, ", ", " or "));
+  return out;
 }
 
 /// What goes through the memory hierarchy at the best and the worst point.

@@ -262,6 +262,54 @@ std::pair<std::vector<std::size_t>, std::vector<std::size_t>> Subject::matched(
   return out;
 }
 
+std::vector<double> Subject::with_others_the_same(const std::vector<Factor>& factors,
+                                                  const std::vector<double>& values,
+                                                  const std::vector<std::size_t>& kept) const {
+  if (!std::all_of(values.begin(), values.end(), [](double v) { return v > 0; })) return values;
+  const Effects own = values == metric ? effects : effects_of(factors, runs, values);
+  std::vector<double> others(values.size(), 0);  // logarithms
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    if (std::find(kept.begin(), kept.end(), f) != kept.end()) continue;
+    for (std::size_t n = 0; n < runs.size(); ++n)
+      if (const unsigned level = factors[f].level_of[runs[n]]; level != kNone) others[n] += own.of[f][level];
+  }
+  const double mean = others.empty() ? 0
+                                     : std::accumulate(others.begin(), others.end(), 0.0) /
+                                           static_cast<double>(others.size());
+  std::vector<double> out;
+  for (std::size_t n = 0; n < values.size(); ++n) out.push_back(values[n] / std::exp(others[n] - mean));
+  return out;
+}
+
+std::vector<std::size_t> Subject::at_all_levels(const std::vector<Factor>& factors,
+                                                std::size_t factor) const {
+  struct Group {
+    std::vector<std::size_t> runs;
+    std::set<unsigned> levels;
+  };
+  std::map<std::vector<unsigned>, Group> groups;  // by the levels of all other factors
+  std::set<unsigned> levels;
+  std::vector<std::size_t> all;
+  for (std::size_t n = 0; n < runs.size(); ++n) {
+    all.push_back(n);
+    const unsigned level = factors[factor].level_of[runs[n]];
+    if (level == kNone) continue;
+    std::vector<unsigned> others;
+    for (std::size_t f = 0; f < factors.size(); ++f)
+      if (f != factor) others.push_back(factors[f].level_of[runs[n]]);
+    Group& group = groups[others];
+    group.runs.push_back(n);
+    group.levels.insert(level);
+    levels.insert(level);
+  }
+  std::vector<std::size_t> out;
+  for (const auto& [others, group] : groups)
+    if (group.levels == levels) out.insert(out.end(), group.runs.begin(), group.runs.end());
+  if (out.empty()) return all;
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 std::size_t Subject::best() const {
   return static_cast<std::size_t>(std::min_element(metric.begin(), metric.end()) - metric.begin());
 }

@@ -44,6 +44,16 @@ struct Subject {
   /// nothing else, by their numbers in `runs`; none: there are none such.
   [[nodiscard]] std::pair<std::vector<std::size_t>, std::vector<std::size_t>> matched(
       const std::vector<Factor>& factors, std::size_t factor, std::size_t a, std::size_t b) const;
+  /// Numbers of each run, `values`, as they would be were the other factors than `kept` the same everywhere:
+  /// their effects are taken out, by least squares. Means of a complete grid stay as they are; where points
+  /// are missing, they compare what is alike. As they are where one is not above 0.
+  [[nodiscard]] std::vector<double> with_others_the_same(const std::vector<Factor>& factors,
+                                                         const std::vector<double>& values,
+                                                         const std::vector<std::size_t>& kept) const;
+  /// Runs that differ in nothing but factor number `factor`, and of which there is one at each of its levels
+  /// that any run has; all runs where there are none such.
+  [[nodiscard]] std::vector<std::size_t> at_all_levels(const std::vector<Factor>& factors,
+                                                       std::size_t factor) const;
   /// The run with the least of the metric. Pre: there are runs.
   [[nodiscard]] std::size_t best() const;
   [[nodiscard]] std::size_t worst() const;

@@ -65,6 +65,28 @@ TEST(Subjects, AreComparedBesideWhatIsTheSameOtherwise) {
   EXPECT_TRUE(s.matched(factors, 1, 1, 2).first.empty());
 }
 
+/// Runs of a sum of effects, of which one is missing: means of what is left would mix the factors.
+TEST(Subjects, HaveMeansAsIfOtherKeysWereTheSame) {
+  std::vector<Factor> factors(2);
+  for (Factor& f : factors) f.levels = {{"a", NAN}, {"b", NAN}};
+  factors[0].level_of = {0, 0, 1};
+  factors[1].level_of = {0, 1, 0};
+  Subject s;
+  s.runs = {0, 1, 2};
+  const std::vector<double> values = {100, 400,
+                                      50};  // b of the first halves, b of the second is four times a
+  const std::vector<double> alike = s.with_others_the_same(factors, values, {0});
+  EXPECT_NEAR(alike[0], alike[1], 1e-6) << "they differ in the other factor alone";
+  EXPECT_NEAR(alike[0] / alike[2], 2, 1e-6);
+  EXPECT_NEAR(alike[0] * alike[1] * alike[2], 100.0 * 400 * 50, 1) << "the mean of all is as it was";
+  EXPECT_EQ(s.with_others_the_same(factors, values, {0, 1})[1], 400);
+  EXPECT_EQ(s.with_others_the_same(factors, {1, 0, 2}, {0})[2], 2) << "nothing has no logarithm";
+  EXPECT_EQ(s.at_all_levels(factors, 0), (std::vector<std::size_t>{0, 2}));
+  factors[1].level_of = {0, 1, 1};
+  factors[0].level_of = {0, 1, 1};
+  EXPECT_EQ(s.at_all_levels(factors, 0), (std::vector<std::size_t>{0, 1, 2})) << "no two are alike";
+}
+
 TEST(Figures, AreForPeople) {
   Figure f;
   f.kind = FigureKind::busy;
