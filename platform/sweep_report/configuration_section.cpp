@@ -84,12 +84,16 @@ Section configuration_section(const ReportInput& in) {
   out.html = varied(in);
   out.html += "<h3>Keys that it leaves alone</h3>\n" + constant(in);
   out.html += "<h3>The study</h3>\n<p>Warpline " + escaped(in.results.warpline) + ", from " +
-              escaped(in.results.first_finished) + " to " + escaped(in.results.last_finished) +
-              ".</p>\n<details><summary>Its text</summary><pre>";
-  // Lines stay lines.
-  for (const std::string_view line : split(in.results.text, '\n'))
-    out.html += escaped(std::string(line)) + "\n";
-  out.html += "</pre></details>\n" + files(in);
+              escaped(in.results.first_finished) + " to " + escaped(in.results.last_finished) + ".</p>\n";
+  // Runs that were made one by one have none.
+  if (!in.results.text.empty()) {
+    out.html += "<details><summary>Its text</summary><pre>";
+    // Lines stay lines.
+    for (const std::string_view line : split(in.results.text, '\n'))
+      out.html += escaped(std::string(line)) + "\n";
+    out.html += "</pre></details>\n";
+  }
+  out.html += files(in);
   return out;
 }
 

@@ -136,6 +136,6 @@
   for (const region of document.querySelectorAll(".scroll"))
     if (region.scrollWidth <= region.clientWidth) region.removeAttribute("tabindex");
 
-  // Paper has no folds.
-  addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details")) fold.open = true; });
+  // Paper has no folds, but for points among which the reader has chosen.
+  addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details:not(.point)")) fold.open = true; });
 })();

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/sweep_report/observed_runs.h"
 #include "platform/sweep_report/subjects.h"
 
 namespace warpline::sweep {
@@ -15,7 +16,8 @@ struct ReportInput {
   const std::vector<Factor>& factors;
   const std::vector<Subject>& subjects;
   const std::vector<std::vector<Moved>>&
-      moved;                           ///< of each subject, between the levels of its strongest factor
+      moved;  ///< of each subject, between the levels of its strongest factor
+  const std::vector<std::vector<ObservedRun>>& observed;  ///< of each subject: profiles, figures over time
   const std::vector<Metric>& metrics;  ///< the first is what points are judged by: less is better
   std::optional<std::pair<std::string, std::string>> pareto, heat;  ///< what the user has asked for
 };
@@ -45,6 +47,12 @@ struct Section {
 /// Parts of the page of a workload or a kernel, of which there is nothing where they have nothing to say.
 /// What each key does, and why.
 [[nodiscard]] std::string effects_part(const ReportInput& in, std::size_t subject);
+/// What warps waited for at the points that are compared.
+[[nodiscard]] std::string stalls_part(const ReportInput& in, std::size_t subject);
+/// Of each point that is shown, the hottest lines and figures over time.
+[[nodiscard]] std::string observed_part(const ReportInput& in, std::size_t subject);
+/// What warps of each workload or kernel wait for at its best point, for the overview.
+[[nodiscard]] std::string stalls_overview(const ReportInput& in);
 /// Metrics against keys, as lines and heat maps.
 [[nodiscard]] std::string plots_part(const ReportInput& in, std::size_t subject);
 /// Figures by the values of every key: the evidence for what the keys do.

@@ -31,8 +31,8 @@ Section subject_section(const ReportInput& in, std::size_t subject) {
                      std::count_if(in.results.runs.begin(), in.results.runs.end(),
                                    [&](const StudyRun& r) { return r.workload == s.workload; })))) +
              limit_sentence(in, s) + "</p>\n";
-  for (const auto part :
-       {effects_part, plots_part, figures_part, roofline_part, hierarchy_part, counters_part})
+  for (const auto part : {effects_part, stalls_part, plots_part, figures_part, roofline_part, hierarchy_part,
+                          observed_part, counters_part})
     out.html += part(in, subject);
   return out;
 }

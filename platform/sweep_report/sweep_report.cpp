@@ -117,6 +117,13 @@ Result<std::string> study_report(const ResultStore& store, const std::string& pa
       factor_called(factors, options.heat->first) == factor_called(factors, options.heat->second))
     faults.push_back(Diagnostic::about("--heat", options.heat->first + " and " + options.heat->second +
                                                      " are varied together: a map of them has one line"));
+  const std::vector<std::size_t> kept =
+      options.points.empty() ? std::vector<std::size_t>{} : observed_points(store);
+  for (const std::size_t point : options.points)
+    if (!std::binary_search(kept.begin(), kept.end(), point))
+      faults.push_back(Diagnostic::about(
+          "--points", fmt::format("of point {} neither a profile nor figures over time are kept", point),
+          "profile = true and sample = 1000 in a study keep them"));
   if (!faults.empty()) return faults;
 
   std::vector<Metric> metrics, read;
@@ -141,7 +148,8 @@ Result<std::string> study_report(const ResultStore& store, const std::string& pa
   const auto moved = counted_on_sides(store, results, subjects,
                                       [&sides](std::size_t s, std::size_t n) { return sides[s][n]; });
 
-  const ReportInput in{results, factors, subjects, moved, metrics, options.pareto, options.heat};
+  const auto observed = observed_runs(store, results, subjects, options.points);
+  const ReportInput in{results, factors, subjects, moved, observed, metrics, options.pareto, options.heat};
   std::vector<Section> sections = {overview_section(in), pareto_section(in)};
   for (std::size_t s = 0; s < subjects.size(); ++s) sections.push_back(subject_section(in, s));
   sections.push_back(failures_section(in));

@@ -17,7 +17,8 @@ struct ReportOptions {
       metrics;  ///< empty: the study's; the first is what points are judged by, less is better
   std::optional<std::pair<std::string, std::string>> pareto;  ///< what is drawn across and upwards
   std::optional<std::pair<std::string, std::string>>
-      heat;  ///< the keys of heat maps; else the strongest pairs
+      heat;                         ///< the keys of heat maps; else the strongest pairs
+  std::vector<std::size_t> points;  ///< whose profiles and figures over time are shown, beside the usual ones
 };
 
 /// The results in `store`, which is the file `path`, as one page of HTML that needs nothing else: findings in

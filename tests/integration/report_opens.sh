@@ -14,6 +14,8 @@ cat >study.toml <<END
 name = "slices & channels <b>"
 gpus = ["mini"]
 metrics = ["cycles", "l2.sector_hits"]
+profile = true
+sample = 200
 [keys]
 l2.slices     = [0, 2, 4, 8]
 dram.channels = [1, 2, 4]
@@ -58,6 +60,15 @@ see("points have marks", all("#pareto svg .marks circle title").length === 9);
 const vecadd = document.getElementById("s-vecadd-");
 see("lines have a mark a point", [...vecadd.querySelectorAll("figure")][0].querySelectorAll("svg [class^=c] title").length === 9);
 see("heat maps have a cell a pair", vecadd.querySelector("svg.heat").querySelectorAll("rect[class^=h]").length >= 9);
+const bars = vecadd.querySelector("svg.stalls");
+see("what warps wait for has parts that add up", Math.abs([...bars.querySelectorAll("g rect")].reduce((sum, r) => sum + Number(r.getAttribute("width")), 0) / 750 - bars.querySelectorAll(".label").length) < 0.01);
+see("parts have colours of their own", new Set([...bars.querySelectorAll("g rect")].map((r) => getComputedStyle(r).fill)).size >= 4);
+see("text lies on a part", [...bars.querySelectorAll("g text")].every((t) => t.getComputedTextLength() <= Number(t.parentElement.querySelector("rect").getAttribute("width"))));
+const points = [...vecadd.querySelectorAll("details.point")];
+see("some points are told, the worst opened", points.length === 9 && points.filter((p) => p.open).length === 1 && points[0].open && /worst/.test(points[0].querySelector("summary").textContent));
+see("lines have their source", points.every((p) => /ld\.global/.test(p.querySelector("table.lines").textContent)));
+see("figures over time are lines", points[0].querySelectorAll("figure svg .line").length >= 8);
+see("which have somewhere to go", [...points[0].querySelectorAll("figure svg path.line")].every((p) => p.getAttribute("d").length > 8));
 heading("cycles").focus();
 see("a heading takes the keyboard", document.activeElement === heading("cycles"));
 heading("cycles").click();
@@ -99,6 +110,7 @@ browse study.html --print-to-pdf="$work/paper.pdf"
 awk '/^"rows":\[\[/ { row = $0; sub(/^"rows":/, "", row); sub(/,$/, "", row); sub(/^\[/, "", row); printf "\"rows\":["; for (n = 0; n < 10000 - 24; ++n) printf "%s,\n", row; print substr($0, 9); next } { print }' study.html >many.html
 began=$(date +%s%N)
 browse many.html --dump-dom
+echo "a page of $(stat -c %s many.html) bytes"
 echo "10,000 points opened in $((($(date +%s%N) - began) / 1000000)) ms, with the browser's own start"
 no_errors "many"
 grep -q '1 to 50 of 10,000 points' browser.out || fail "not all of many points are there"

@@ -61,6 +61,8 @@ class Reports : public ::testing::Test {
                          {"configuration_sha256", configuration.dump()},
                          {"counters", counted}};
       if (!launches.is_null()) statistics["launches"] = launches;
+      r.profile = std::exchange(profile_, {});
+      r.series = std::exchange(series_, {});
       r.statistics = std::make_shared<const json>(std::move(statistics));
     }
     store_->add(study_, p, r);
@@ -108,6 +110,7 @@ class Reports : public ::testing::Test {
   Study study_;
   std::unique_ptr<ResultStore> store_;
   std::size_t points_ = 0;
+  std::string profile_, series_;  ///< of the run that is added next
 };
 
 TEST_F(Reports, SayWhichKeyHelpsAndWhatGoesWithIt) {
@@ -303,6 +306,141 @@ TEST_F(Reports, TakeOtherMetricsPlotsAndTitles) {
   EXPECT_THAT(between(html, "<section id=\"pareto\"", "</section>"), Not(HasSubstr("size")));
   EXPECT_THAT(html, HasSubstr("dram.busy_cycles by <span class=\"key\">dram.channels</span> and <span "
                               "class=\"key\">l2.slices</span>"));
+}
+
+/// A profile of kernel k, whose line 7 waits `dram` warp-cycles for DRAM; line 9 computes.
+std::string profile_of(std::uint64_t dram, const std::string& kernel = "k") {
+  const json load = {{"where", "k.ptx:7"},
+                     {"text", "ld.global.f32 <f>;"},
+                     {"cuda", "/src/k.cu:3"},
+                     {"cuda_text", "sum += in[i];"},
+                     {"issued", 10},
+                     {"lanes", 320},
+                     {"stalls", {{"dram", dram}, {"selected", 10}}},
+                     {"memory",
+                      {{"accesses", 10},
+                       {"bytes", 1280},
+                       {"sectors", 40},
+                       {"answered", {{"first_level", 10}, {"l2", 15}, {"dram", 15}, {"link", 0}}},
+                       {"shared_passes", 0},
+                       {"shared_conflicts", 0},
+                       {"latency", {{"total", 5000}}}}}};
+  const json add = {{"where", "k.ptx:9"},
+                    {"text", "add;"},
+                    {"cuda", "/src/k.cu:3"},
+                    {"cuda_text", "sum += in[i];"},
+                    {"issued", 10},
+                    {"lanes", 320},
+                    {"stalls", {{"arithmetic", 20}, {"selected", 10}}}};
+  return json{
+      {"kernels", {{{"name", kernel}, {"warps", 2}, {"warp_cycles", dram + 40}, {"lines", {load, add}}}}}}
+      .dump();
+}
+
+TEST_F(Reports, SayWhatWarpsWaitForAndAtWhichLine) {
+  for (const unsigned slices : {2U, 4U, 8U}) {
+    profile_ = profile_of(4000 / slices);
+    series_ =
+        "launch,kernel,first,last,dram_read,l2_hit_rate,made.up\n1,k,1,500,12.5,,3\n1,k,501,700,2,0.5,0\n";
+    add({{"l2.slices", std::to_string(slices)}}, "finished", 16000 / slices, {},
+        {{{"kernel", "k"}, {"cycles", 9}}});
+  }
+  add({{"l2.slices", "16"}}, "finished", 100, {}, {{{"kernel", "k"}, {"cycles", 9}}});
+  const std::string own = between(page(), "<section id=\"s-kernel-\"", "</section>");
+  EXPECT_THAT(own, HasSubstr("waits for <b>data from DRAM</b> shrink most: 2,000 \u2192 500 warp-cycles"));
+  EXPECT_THAT(own, HasSubstr("100% of them are charged to <code>k.cu:3</code> <code>sum += in[i];</code>"));
+  EXPECT_THAT(own,
+              HasSubstr("point 0 (first and worst): l2.slices = 2, DRAM: 2,000 of 2,040 warp-cycles, 98%"));
+  EXPECT_THAT(own, HasSubstr("<summary>point 2 (best): l2.slices = 8</summary>"))
+      << "of those with a profile";
+  EXPECT_THAT(own, HasSubstr("<summary>point 1: l2.slices = 4</summary>"));
+  EXPECT_THAT(own, Not(HasSubstr("l2.slices = 16</summary>"))) << "nothing is kept of it";
+  const std::string worst = between(own, "<details class=\"point\" open>", "</details>");
+  // Of CUDA one line, of PTX two: sectors, what the first cache and L2 had of them, the mean latency.
+  EXPECT_THAT(worst, HasSubstr("<code title=\"/src/k.cu:3\">k.cu:3</code>"));
+  EXPECT_THAT(
+      worst,
+      HasSubstr(">2,020</td><td class=\"number\">99%</td><td class=\"nowrap\"><code>dram</code> 99%</td>"
+                "<td class=\"number\">20</td><td class=\"number\">40</td><td class=\"number\">25%</td>"
+                "<td class=\"number\">50%</td><td class=\"number\"></td><td class=\"number\">500</td>"));
+  EXPECT_LT(worst.find("ld.global.f32 &lt;f&gt;;"), worst.find("<code>add;</code>")) << "the hottest first";
+  EXPECT_THAT(worst, HasSubstr("dram_read: at most 12.5, up to cycle 500."));
+  EXPECT_THAT(worst, HasSubstr("l2_hit_rate: at most 0.5, up to cycle 700."));
+  EXPECT_THAT(worst, HasSubstr("<figcaption>made.up</figcaption>"));
+}
+
+TEST_F(Reports, ShowThePointsThatAreAskedForAndAFewOthers) {
+  for (unsigned n = 0; n < 40; ++n) {
+    profile_ = profile_of(1000 + n);
+    add({{"l2.slices", std::to_string(n + 1)}}, "finished", 1000 + n);
+  }
+  ReportOptions o;
+  o.points = {7};
+  const std::string html = page(o);
+  EXPECT_EQ(count(html, "<details class=\"point\""), 12U) << "a page has so many, whatever the study has";
+  EXPECT_THAT(html, HasSubstr("<summary>point 7 (asked for): l2.slices = 8</summary>"));
+  EXPECT_EQ(count(html, "<svg class=\"plot stalls\""), 1U + 1 + 9)
+      << "those with a name share one; the overview";
+  o.points = {7, 400};
+  EXPECT_THAT(faults(o).front().message, HasSubstr("of point 400 neither a profile"));
+}
+
+/// A kernel's page has what is its own.
+TEST_F(Reports, TellKernelsApartInProfiles) {
+  json both = json::parse(profile_of(100, "slow"));
+  both["kernels"].push_back(json::parse(profile_of(10, "mended"))["kernels"][0]);
+  profile_ = both.dump();
+  series_ = "launch,kernel,first,last,ipc\n1,slow,1,100,1\n2,mended + other,101,120,2\n";
+  add({}, "finished", 1000, {},
+      {{{"kernel", "slow"}, {"cycles", 900}}, {{"kernel", "mended"}, {"cycles", 100}}});
+  const std::string html = page();
+  const std::string mended = between(html, "<section id=\"s-kernel-mended\"", "</section>");
+  EXPECT_THAT(mended, HasSubstr("50 warp-cycles</text>"));
+  EXPECT_THAT(mended, HasSubstr("ipc: at most 2, up to cycle 20."));
+  EXPECT_THAT(between(html, "<section id=\"s-kernel-\"", "</section>"), HasSubstr("190 warp-cycles</text>"));
+  const std::string overview = between(html, "Where warps wait longest", "</table>");
+  EXPECT_LT(overview.find(">slow</a>"), overview.find(">mended</a>"));
+  EXPECT_EQ(count(overview, "k.cu:3"), 2U) << "the workload is told by its kernels";
+}
+
+/// Where points are missing, lines, maps and figures compare what is alike.
+TEST_F(Reports, MatchPointsWhereSomeAreMissing) {
+  for (const unsigned slices : {2U, 4U})
+    for (const unsigned channels : {1U, 2U})
+      if (slices == 2 || channels == 1)
+        add({{"l2.slices", std::to_string(slices)}, {"dram.channels", std::to_string(channels)}}, "finished",
+            16000 / slices / channels,
+            {{"l2.sector_accesses", 100}, {"l2.sector_hits", 10 * slices * channels}});
+  const std::string own = between(page(), "<section id=\"s-kernel-\"", "</section>");
+  const std::string figures = between(own, "<h3>Figures by key</h3>", "</table>");
+  EXPECT_THAT(
+      figures,
+      HasSubstr("L2 hit rate</span></th><td class=\"number first\">20%</td><td class=\"number\">40%</td>"
+                "<td class=\"number first\">20%</td><td class=\"number\">40%</td>"))
+      << "not 30%, the mean over channels where there are two";
+  EXPECT_THAT(own, Not(HasSubstr("No points differ in")));
+}
+
+TEST_F(Reports, SayWhereAChangeIsOneOfFewCycles) {
+  add({{"l2.slices", "2"}}, "finished", 200);
+  add({{"l2.slices", "4"}}, "finished", 188);
+  EXPECT_THAT(page(), HasSubstr("6.0% fewer cycles, which are only 12 of 200"));
+}
+
+/// A program's report does not name keys: they are those of its point.
+TEST_F(Reports, KnowTheGpuOfPrograms) {
+  study_.workloads[0].program = true;
+  Point p;
+  p.gpu = "mini";
+  p.settings = {{"dram.channels", "2"}};
+  PointResult r;
+  r.outcome = "finished";
+  r.statistics = std::make_shared<const json>(json{
+      {"kernels",
+       {{{"name", "k"}, {"cycles", 1000}, {"time_ns", 1000}, {"counters", {{"dram.busy_cycles", 500}}}}}}});
+  store_->add(study_, p, r);
+  store_->commit();
+  EXPECT_THAT(page(), HasSubstr("Busiest: <b>DRAM data buses</b>, 25% of the time"));
 }
 
 TEST_F(Reports, RefuseNamesThatAreNone) {
