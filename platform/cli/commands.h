@@ -45,6 +45,8 @@ void add_report(CLI::App& app, int& status);
 void add_profile(CLI::App& app, int& status);
 /// `warpline metrics`: what a run has counted, by the names of Nsight Compute.
 void add_metrics(CLI::App& app, int& status);
+/// `warpline watch`: a run of `run --live` in another process: how it is, and wishes to it.
+void add_watch(CLI::App& app, int& status);
 /// `warpline policy`: cache-policy descriptors, as `createpolicy` makes and `.L2::cache_hint` takes them. The
 /// first line printed is the descriptor, then come its fields, one `name: value` a line. kCheckFailed for a
 /// malformed descriptor.

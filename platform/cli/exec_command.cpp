@@ -25,6 +25,7 @@ struct ExecOptions {
   std::string schedule;
   unsigned threads = 1;
   bool verbose = false;
+  std::string live;
   std::vector<std::string> command;
 };
 
@@ -46,6 +47,9 @@ Diagnostics series_faults(const ExecOptions& o, const GpuConfig& gpu) {
 }
 
 int exec(const ExecOptions& o) {
+  if (!o.live.empty())
+    return bad_input(
+        "--live watches what `warpline run` runs in its own process, and exec becomes the program");
   // What is wrong with the GPU is said here, and not in the middle of the program.
   const Result<GpuConfig> gpu = o.gpu.load();
   if (!gpu.ok()) return bad_input(gpu.faults());
@@ -95,6 +99,7 @@ void add_exec(CLI::App& app, int& status) {
   o.gpu.name = "a100";
   o.gpu.add_options(command);
   command.add_option("--report", o.report, "file for what the program did on the GPU, as JSON");
+  command.add_option("--live", o.live, "")->group("");  // refused, with the reason
   command.add_option("--profile", o.profile,
                      "file for what warps did and waited for, line by line (`warpline profile show`); with "
                      "--children, FILE.PID for each process");

@@ -104,6 +104,8 @@ int check_request(RunRequest& request) {
     return bad_input("--dot draws what --check-consistency finds, which is not given");
   if (request.check_consistency && request.tags_only)
     return bad_input("--check-consistency judges values; a run with --tags-only has none");
+  if (request.paused && !request.live)
+    return bad_input("--paused has a run wait for those who watch it, and --live PORT is not given");
   if (!request.save_after.empty() && request.save.empty())
     return bad_input("--save-after says when to save, and --save FILE is not given");
   if (request.warm && request.restore.empty())

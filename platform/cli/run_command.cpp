@@ -26,6 +26,8 @@
 #include "platform/launch/launch_runner.h"
 #include "platform/launch/loaded_file.h"
 #include "platform/launch/target_check.h"
+#include "platform/live/live_run.h"
+#include "platform/live/live_server.h"
 #include "platform/machine/pcie_system.h"
 #include "platform/metrics/energy.h"
 #include "platform/metrics/nsight_metrics.h"
@@ -50,6 +52,8 @@ namespace {
 
 constexpr Cycle kProgressCycles = 2000;
 constexpr std::size_t kShownFaults = 10;
+/// For which the end of a run that is watched waits until it was told.
+constexpr std::chrono::milliseconds kMostFarewell{1500};
 
 /// Gigabytes per second, which are bytes per nanosecond.
 double dram_peak(const GpuConfig& c) {
@@ -110,6 +114,18 @@ std::string stuck_text(const RunEnd& end, Cycle now, Cycle limit, Cycle begun) {
       now - begun < limit ? fmt::format("; the last cycle in which anything moved is {}", now) : "");
 }
 
+/// How a run ended, for those who watch it.
+std::string end_text(const RunEnd& end) {
+  switch (end.outcome) {
+    case RunOutcome::quiescent:
+      return end.checks_stopped ? "interrupted while results were compared" : "finished";
+    case RunOutcome::deadlock: return "deadlocked";
+    case RunOutcome::cycle_limit: return "at the cycle limit";
+    case RunOutcome::stopped: return "interrupted";
+  }
+  return "";
+}
+
 class Run {
  public:
   Run(const RunRequest& request, const RunRanks& ranks)
@@ -142,6 +158,7 @@ class Run {
       if (const std::string why = GpuPlatform::why_no_ranks(inputs_->config, options); !why.empty())
         return bad_input(fmt::format("--mpi: {} ranks cannot run this together: {}", ranks_.count(), why));
     }
+    if (const int status = serve(); status != kDone) return status;
     GpuPlatform platform(inputs_->config, options);
     std::optional<LaunchHost> host;
     if (inputs_->config.pcie_system.peers != 0) host.emplace(platform, request_.max_cycles);
@@ -179,14 +196,41 @@ class Run {
     if (const std::string why = platform.why_one_thread(); !why.empty())
       print_message(fmt::format("note: --threads {}: the run keeps to one, as {}\n", request_.threads, why));
     guard.stop_on_interrupt(request_.mpi);
+    if (live_) {
+      platform.build();
+      live_->watch(platform);
+    }
     const RunEnd end = launch_all(runner, platform);
     for (const std::string& note : end.notes) print_message("note: " + note + "\n");
+    if (live_) live_->end(end_text(end));
     if (!end.input_faults.empty()) return bad_input(end.input_faults);
     if (!request_.save.empty()) save(end, platform, runner);
-    return report(end, platform, host ? &*host : nullptr);
+    const int status = report(end, platform, host ? &*host : nullptr);
+    if (live_) live_->wait_until_told(kMostFarewell);
+    return status;
   }
 
  private:
+  /// Lets clients watch, where that was asked for: from before the GPU is made, which may take a while.
+  int serve() {
+    if (!request_.live) return kDone;
+    live::LiveRun::Facts facts{WARPLINE_VERSION, inputs_->config.name, inputs_->config.gpus,
+                               inputs_->plan.inputs, inputs_->plan.steps.size()};
+    live_.emplace(std::move(facts), request_.paused);
+    server_.emplace(*live_);
+    if (const std::string failure = server_->start(*request_.live); !failure.empty())
+      return bad_input(fmt::format("--live: port {} cannot be served: {}", *request_.live, failure),
+                       "--live 0 takes any port that is free");
+    print_message("live: " + server_->address() + "\n");
+    live_->on_forgotten([this](Cycle now) {
+      print_message(fmt::format(
+          "note: --live: the run is paused in cycle {}, and nobody watches it: `warpline watch {} "
+          "--resume` has it go on, Ctrl-C ends it\n",
+          now, server_->address()));
+    });
+    return kDone;
+  }
+
   int load() {
     auto inputs = read_run_inputs(request_);
     if (!inputs.ok()) return bad_input(inputs.faults());
@@ -291,7 +335,14 @@ class Run {
   RunEnd launch_all(LaunchRunner& runner, GpuPlatform& platform) {
     ProgressBar bar(!request_.mpi && !request_.quiet && is_terminal(STDERR_FILENO),
                     inputs_->plan.steps.size());
-    runner.on_launch([&](std::size_t number, const std::string& kernel) { bar.launch(number, kernel); });
+    const auto attend = [&](double fraction, const std::function<bool()>& stop) {
+      return !live_ || live_->look(fraction, stop);
+    };
+    runner.on_launch([&](std::size_t number, const std::string& kernel) {
+      bar.launch(number, kernel);
+      if (live_) live_->launch(number, kernel);
+      static_cast<void>(attend(0, [] { return !SignalGuard::stop_wanted(); }));
+    });
     runner.on_printed([&](const std::string& text, bool assertion) {
       bar.clear();
       if (assertion) return print_message(text);
@@ -299,15 +350,20 @@ class Run {
       printed_line_ = text.back() == '\n';
       printed_ = true;
     });
-    platform.on_progress(kProgressCycles, [&](double fraction) {
-      bar.update(fraction, platform.now());
+    const auto goes_on = [&] {
       if (listing_wanted()) {
         bar.clear();
         print_message(fmt::format("in cycle {}:\n", platform.now()) + standstill_text(platform.standstill()));
       }
       return !SignalGuard::stop_wanted();
+    };
+    platform.on_progress(live_ ? live::LiveRun::kCycles : kProgressCycles, [&](double fraction) {
+      bar.update(fraction, platform.now());
+      return attend(fraction, goes_on) && goes_on();
     });
     runner.on_check([&] {
+      if (live_) live_->enter("comparing results");
+      static_cast<void>(attend(1, [] { return !SignalGuard::stop_wanted(); }));
       if (listing_wanted()) {
         bar.clear();
         print_message(
@@ -317,7 +373,8 @@ class Run {
     });
     const auto begin = std::chrono::steady_clock::now();
     RunEnd end = runner.run(statistics_.table, statistics_.launches);
-    statistics_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    statistics_.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() -
+                         (live_ ? live_->paused_seconds() : 0);
     return end;
   }
 
@@ -489,6 +546,8 @@ class Run {
   FigureSampler* sampler_ = nullptr;  ///< null: nothing is sampled
   Profiler* profiler_ = nullptr;      ///< null: nothing is profiled
   std::vector<KernelProfile> profile_;
+  std::optional<live::LiveRun> live_;       ///< nothing: nobody watches
+  std::optional<live::LiveServer> server_;  ///< likewise
   std::string unsaved_;       ///< why there is no checkpoint; empty: there is, or none was asked for
   bool printed_ = false;      ///< kernels have printed something
   bool printed_line_ = true;  ///< whose last line has an end
@@ -679,6 +738,15 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
   command.add_option(
       "--dot", r.dot,
       "of --check-consistency: draws an execution that the model forbids to this Graphviz file");
+  command
+      .add_option("--live", r.live,
+                  "lets a browser or `warpline watch` on this machine watch the run at the address printed: "
+                  "a port, or 0 "
+                  "for any that is free")
+      ->transform(kWholeNumber)
+      ->type_name("PORT");
+  command.add_flag("--paused", r.paused,
+                   "of --live: waits before its first launch until a client has it go on");
   command.add_flag("--quiet", r.quiet, "no summary and no progress bar");
   command.add_option("--wave", r.observation.wave,
                      "writes what the blocks held, cycle by cycle, to this VCD file (GTKWave: waveforms/)");

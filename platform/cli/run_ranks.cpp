@@ -36,6 +36,7 @@ std::string why_not_on_ranks(const RunRequest& request, unsigned ranks) {
                                                 {"--reuse", !request.observation.reuse.empty()},
                                                 {"--profile", !request.profile.empty()},
                                                 {"--series", !request.series.empty()},
+                                                {"--live", request.live.has_value()},
                                                 {"--check-consistency", request.check_consistency}};
   for (const auto& [option, given] : whole)
     if (given)

@@ -49,6 +49,8 @@ struct RunRequest {
   std::string save, save_after;  ///< file of a checkpoint; kernel or number of grids after which; or empty
   std::string restore;           ///< file of a checkpoint, or empty
   bool warm = false;             ///< of it, the machine only: inputs run from their beginning
+  std::optional<std::uint16_t> live;  ///< --live: port at which it is watched; 0: any
+  bool paused = false;                ///< of --live: it waits in its first cycle
   bool quiet = false;
 };
 

@@ -95,6 +95,7 @@ struct GpuPlatform::State {
   std::vector<GridLaunch> under_way;
   Cycle started = 0;  ///< those
   Cycle progress_every = kNever;
+  Cycle progress_at = kNever;  ///< when it is due at the latest; kNever, or past: nobody has asked
   std::function<bool(double)> progress;
 
   /// Local memory that the kernel needs: that of every warp slot of a GPU.
@@ -659,6 +660,7 @@ void GpuPlatform::State::report_progress(const std::vector<GridLaunch>& grids) {
     }
     return progress(static_cast<double>(done) / static_cast<double>(total));
   });
+  if (progress_at > backend->engine().now()) backend->engine().report_progress_at(progress_at);
 }
 
 void GpuPlatform::end_grids() {
@@ -850,6 +852,11 @@ void GpuPlatform::begin_run(Cycle max_cycles) {
 void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback) {
   state_->progress_every = cycles;
   state_->progress = std::move(callback);
+}
+
+void GpuPlatform::report_progress_at(Cycle cycle) {
+  state_->progress_at = cycle;
+  state_->backend->engine().report_progress_at(cycle);
 }
 
 void GpuPlatform::keep(std::unique_ptr<Attachment> attachment) {

@@ -270,6 +270,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   [[nodiscard]] std::string known_where(unsigned gpu, std::string here) const;
   /// Called about every `cycles` cycles with the fraction of CTAs done; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(double)> callback);
+  /// Has it called no later than when cycle `cycle` is over, or the first after it in which anything happens:
+  /// all up to there has happened then, and nothing beyond. Asked for by the callback, or between launches.
+  void report_progress_at(Cycle cycle);
   /// Ends the grids that are under way: their warps stop where they are, and launch() returns when what they
   /// have asked for is done. To be called by the callback of on_progress().
   void end_grids();

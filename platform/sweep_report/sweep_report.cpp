@@ -4,31 +4,14 @@
 
 #include <algorithm>
 
+#include "platform/report/page_policy.h"
 #include "platform/sweep_report/html.h"
 #include "platform/sweep_report/page_parts.h"
 #include "platform/sweep_report/report_input.h"
-#include "rtl_models/base/sha256.h"
 #include "rtl_models/document/document.h"
 
 namespace warpline::sweep {
 namespace {
-
-/// The value of SHA-256 as policies of pages write it.
-std::string base64_hash(const std::string& text) {
-  const std::string hex = sha256_of(text);
-  const char* const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::vector<unsigned> bytes;
-  for (std::size_t n = 0; n < hex.size(); n += 2)
-    bytes.push_back(static_cast<unsigned>(std::stoul(hex.substr(n, 2), nullptr, 16)));
-  std::string out;
-  for (std::size_t n = 0; n < bytes.size(); n += 3) {
-    const std::size_t left = std::min<std::size_t>(3, bytes.size() - n);
-    const unsigned word =
-        bytes[n] << 16U | (left > 1 ? bytes[n + 1] << 8U : 0) | (left > 2 ? bytes[n + 2] : 0);
-    for (std::size_t d = 0; d < 4; ++d) out += d <= left ? digits[word >> (18 - 6 * d) & 63U] : '=';
-  }
-  return out;
-}
 
 std::string page(const std::string& title, const StudyResults& results,
                  const std::vector<Section>& sections) {
@@ -36,13 +19,13 @@ std::string page(const std::string& title, const StudyResults& results,
                     script = "\n" + std::string(report_script());
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{}'; "
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; "
       "script-src "
-      "'sha256-{}'; base-uri 'none'; form-action 'none'\">\n"
+      "'{}'; base-uri 'none'; form-action 'none'\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"generator\" "
       "content=\"Warpline "
       "{}\">\n<title>{}</title>\n<style>",
-      base64_hash(style), base64_hash(script), escaped(results.warpline), escaped(title));
+      policy_hash(style), policy_hash(script), escaped(results.warpline), escaped(title));
   out += style +
          "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n<div "
          "class=\"frame\">\n"

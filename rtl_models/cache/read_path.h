@@ -5,6 +5,7 @@
 
 #include "rtl_models/base/contract.h"
 #include "rtl_models/cache/line_store.h"
+#include "rtl_models/cache/line_view.h"
 #include "rtl_models/cache/miss_table.h"
 #include "rtl_models/cache/tag_array.h"
 #include "rtl_models/sim/request.h"
@@ -104,6 +105,12 @@ class ReadPath {
   /// have left them. Pre: quiescent; no dirty line has to make room.
   void put(const Request& r);
 
+  /// For a debugger: the line of this tag (see tag_of).
+  [[nodiscard]] LineView look(std::uint64_t tag) {
+    LineView view = view_of(tags_, misses_, tag, tag);
+    if (view.present) view.bytes = lines_.at(tags_.find(tag, tag));
+    return view;
+  }
   /// For a debugger: lays the dirty bytes of present lines over `bytes`, which are memory's, at `address`
   /// and on, within one line.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count);

@@ -522,6 +522,16 @@ void L2Core::fill_sysmem(MissTable::Entry& entry, const Request& fetched, Reques
   state.add_valid(fetched.sectors);
 }
 
+LineView L2Core::look(PhysicalAddress line) const {
+  const std::uint64_t number = line_number(line);
+  LineView view = view_of(tags_, misses_, number, key(number));
+  if (near_ != nullptr) view.copied = near_->copied(number, key(number));
+  if (view.present && !copies_.empty())
+    if (const auto& copy = copies_[tags_.find(number, key(number))]; copy != nullptr)
+      view.bytes = copy->bytes.data();
+  return view;
+}
+
 void L2Core::overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count) {
   std::uint32_t index = 0;
   const Copy* copy = present_copy(line_number(address), index);

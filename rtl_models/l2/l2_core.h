@@ -8,6 +8,7 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/divider.h"
 #include "rtl_models/cache/line_hash.h"
+#include "rtl_models/cache/line_view.h"
 #include "rtl_models/cache/miss_table.h"
 #include "rtl_models/cache/tag_array.h"
 #include "rtl_models/l2/l2_parameters.h"
@@ -211,6 +212,8 @@ class L2Core {
       a(copies_[i]->bytes);
     }
   }
+  /// For a debugger: a line of this slice. Bytes of video memory are those of the backing store.
+  [[nodiscard]] LineView look(PhysicalAddress line) const;
   /// For a debugger: lays the dirty bytes of a copy of system memory over `bytes`, which are that memory's,
   /// at `address` and on, within one line.
   void overlay(PhysicalAddress address, std::uint8_t* bytes, unsigned count);

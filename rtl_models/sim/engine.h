@@ -241,6 +241,9 @@ class Engine {
   [[nodiscard]] Cycle last_move() const;
   /// Called about every `cycles` cycles; returning false stops the run.
   void on_progress(Cycle cycles, std::function<bool(Cycle)> callback);
+  /// Has that callback called no later than when cycle `cycle` has been ticked, or the first after it in
+  /// which anybody is due. Asked for by the callback, or between runs.
+  void report_progress_at(Cycle cycle) { progress_at_ = std::min(progress_at_, cycle); }
   /// Tells `listener` of the ends of spans, the first of which is cycle `first`, from now on; null: nobody
   /// any more. Where time passes over several ends at once, each is told. Pre: not ticking; there are no
   /// other ranks; the listener outlives the runs that tell it.

@@ -108,6 +108,7 @@ matches() {
 exec 3>&2
 block=none
 tell() {
+  jobs -p | xargs -r kill 2>/dev/null || true # what a page leaves running where it fails
   if [ "$block" != none ]; then
     { echo "$page: this fails:"; cat "$block"; echo "It says:"; cat "$scratch/out"; } >&3
   fi

@@ -67,7 +67,7 @@ const std::vector<std::vector<std::string>>& levels() {
       {"platform/consistency", "platform/systemc", "platform/series", "platform/metrics"},
       {"platform/host"},
       {"platform/launch"},
-      {"platform/mpi", "platform/study", "platform/sweep", "platform/profile"},
+      {"platform/mpi", "platform/study", "platform/sweep", "platform/profile", "platform/live"},
       {"platform/cuda", "platform/sweep_report"},
       {"platform/cuda/abi", "platform/mpi/library", "platform/cli"},
       {"platform/cuda/libraries"}};
