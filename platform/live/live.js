@@ -73,7 +73,7 @@
   const showCounters = (c) => {
     // Of a run that stands, the last changes stay.
     if (c.cycle === c.since) return;
-    say("counters-caption", `Counters that changed most between cycle ${count(c.since)} and cycle ${count(c.cycle)}`);
+    say("counters-caption", `Counters that changed most from cycle ${count(c.since)} to cycle ${count(c.cycle)}`);
     since = c.cycle;
     fill("counter-rows", c.counters.filter((one) => one.delta > 0).slice(0, 16).map((one) => {
       const name = cell(one.name, "key", "th");

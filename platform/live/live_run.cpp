@@ -68,7 +68,8 @@ void LiveRun::launch(std::size_t number, const std::string& kernel) {
 }
 
 double LiveRun::running_seconds() const {
-  return std::chrono::duration<double>(Clock::now() - began_).count() - paused_seconds_;
+  const Clock::time_point now = paused_ ? pause_began_ : Clock::now();
+  return std::chrono::duration<double>(now - began_).count() - paused_seconds_;
 }
 
 /// What the platform says of how far it has got.
@@ -206,13 +207,13 @@ void LiveRun::answer_all(std::unique_lock<std::mutex>& lock) {
 
 /// Returns whether the run is to go on.
 bool LiveRun::wait_in_pause(std::unique_lock<std::mutex>& lock, const std::function<bool()>& stop) {
-  const Clock::time_point began = Clock::now();
+  pause_began_ = Clock::now();
   bool goes_on = true, told = false;
   paused_ = true;
   while (pause_ && goes_on) {
     came_.wait_for(lock, kPoll, [this] { return !asked_.empty() || !pause_; });
     answer_all(lock);
-    const bool forgotten = !told && Clock::now() - std::max(asked_last_, began) >= kForgotten;
+    const bool forgotten = !told && Clock::now() - std::max(asked_last_, pause_began_) >= kForgotten;
     lock.unlock();
     if (forgotten && on_forgotten_) on_forgotten_(platform_->now());
     told = told || forgotten;
@@ -220,7 +221,7 @@ bool LiveRun::wait_in_pause(std::unique_lock<std::mutex>& lock, const std::funct
     lock.lock();
   }
   paused_ = false;
-  paused_seconds_ += std::chrono::duration<double>(Clock::now() - began).count();
+  paused_seconds_ += std::chrono::duration<double>(Clock::now() - pause_began_).count();
   return goes_on;
 }
 

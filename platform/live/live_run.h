@@ -114,7 +114,8 @@ class LiveRun {
   std::deque<Mark> marks_;
   double first_done_ = 0;  ///< the share of the run that was done at the first mark
   Clock::time_point began_ = Clock::now();
-  double paused_seconds_ = 0;
+  Clock::time_point pause_began_{};  ///< of the pause under way
+  double paused_seconds_ = 0;        ///< of those before
 
   std::atomic<bool> wanted_{false};  ///< a client wants something of the next safe point
   std::mutex mutex_;                 ///< of all below

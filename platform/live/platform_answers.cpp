@@ -171,12 +171,10 @@ std::uint64_t PlatformAnswers::instructions() const {
 
 Answer PlatformAnswers::counters(const Question& question) {
   Reading now{platform_.now(), table_.read([this](CounterVisitor& v) { platform_.visit(v); })};
-  // The reading that was asked for, or the oldest after it; without a wish, the last one.
-  const Reading* before = nullptr;
-  for (const Reading& r : readings_) {
-    before = &r;
-    if (question.since && r.cycle >= *question.since) break;
-  }
+  // Without an earlier answer, or with one that is not kept any more: since the beginning.
+  const auto kept = std::find_if(readings_.begin(), readings_.end(),
+                                 [&](const Reading& r) { return r.cycle == question.since; });
+  const Reading* const before = kept == readings_.end() ? nullptr : &*kept;
   struct Row {
     std::size_t entry;
     std::uint64_t delta;

@@ -176,6 +176,8 @@ TEST(LiveRuns, DifferencesAreThoseSinceAnEarlierAnswer) {
   const Json between = changed({});
   EXPECT_EQ(between["counters"][0]["delta"], 1);
   gpus.run({"st.global.u32 [%a0], 1;\n", {a}}, {"", {}});
+  EXPECT_EQ(changed({})["counters"][0]["delta"], 2);
+  EXPECT_EQ(changed(between["cycle"].get<Cycle>() + 1)["since"], 0);
   EXPECT_EQ(changed(before["cycle"].get<Cycle>())["counters"][0]["delta"], 2);
   EXPECT_EQ(changed(between["cycle"].get<Cycle>())["counters"][0]["delta"], 1);
 }
