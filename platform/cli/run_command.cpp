@@ -743,7 +743,13 @@ void add_run(CLI::App& app, int& status, const std::vector<std::string>& typed) 
                   "lets a browser or `warpline watch` on this machine watch the run at the address printed: "
                   "a port, or 0 "
                   "for any that is free")
-      ->transform(kWholeNumber)
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            return number_from<std::uint16_t>(text)
+                       ? std::string{}
+                       : "\"" + text + "\" is no port, a whole number from 0 to 65535";
+          },
+          ""))
       ->type_name("PORT");
   command.add_flag("--paused", r.paused,
                    "of --live: waits before its first launch until a client has it go on");

@@ -147,7 +147,7 @@ int print_once(const live::LiveClient& client) {
 
 /// A line a second, until the run ends.
 int print_lines(const live::LiveClient& client) {
-  for (unsigned failures = 0;; std::this_thread::sleep_for(kBetweenLooks)) {
+  for (unsigned failures = kMostFailures - 1;; std::this_thread::sleep_for(kBetweenLooks)) {
     const auto state = client.get("state");
     if (!state.ok()) {
       if (++failures >= kMostFailures) return bad_input(state.faults());
