@@ -8,6 +8,7 @@
 #include <csignal>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
@@ -190,13 +191,15 @@ int watch_in_place(const live::LiveClient& client) {
   Diagnostics faults;
   {
     WatchTerminal terminal;
-    std::uint64_t since = 0;
+    std::uint64_t since = 0, seen = 0;
     unsigned failures = 0;
     for (bool over = false; !over && watch_ends == 0;) {
-      const auto now = live::snapshot(client, since);
+      const auto now = live::snapshot(client, since);  // with changes since the look before
       if (now.ok()) {
         failures = 0;
-        since = now.value().cycle();
+        // Of a run that stands, the last changes stay.
+        if (const std::uint64_t cycle = now.value().cycle(); cycle != 0 && cycle != seen)
+          since = std::exchange(seen, cycle);
         last = live::snapshot_text(now.value(), 8);
         const auto facts = live::facts_of(now.value().state);
         over = !facts.ok() || facts.value().ended;
