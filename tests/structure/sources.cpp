@@ -58,7 +58,7 @@ const std::vector<std::vector<std::string>>& levels() {
        "rtl_models/crossbar", "rtl_models/l2", "rtl_models/dram", "rtl_models/pcie/gpu_link",
        "rtl_models/pcie/root_complex", "rtl_models/pcie/host_bridge", "rtl_models/queue_device"},
       {"sw/driver"},
-      {"platform/config", "platform/programs", "platform/search"},
+      {"platform/config", "platform/programs", "platform/search", "platform/vfio_user"},
       {"platform/programs/generators", "platform/programs/ptx_syntax", "platform/programs/sass_trace"},
       {"platform/programs/ptx/device_library", "platform/programs/ptx_legality"},
       {"platform/programs/ptx", "platform/programs/wls"},

@@ -1,0 +1,118 @@
+#include "platform/vfio_user/dma_table.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+
+namespace warpline::vfio_user {
+
+int DmaTable::map(const DmaMap& window, const Descriptor& file) {
+  constexpr std::uint32_t kBoth = DmaMap::kReadable | DmaMap::kWritable;
+  if (window.bytes == 0 || (window.flags & ~kBoth) != 0 || (window.flags & kBoth) == 0) return EINVAL;
+  if (window.iova + (window.bytes - 1) < window.iova || window.offset + window.bytes < window.bytes) return EINVAL;
+  if (windows_.size() >= kMostWindows) return ENOSPC;
+  const auto after = windows_.lower_bound(window.iova);
+  if (after != windows_.end() && after->first - window.iova < window.bytes) return EEXIST;
+  if (after != windows_.begin()) {
+    const auto before = std::prev(after);
+    if (window.iova - before->first < before->second.bytes) return EEXIST;
+  }
+  Window made{window.bytes, window.flags, nullptr, window.offset};
+  if (file) {
+    const auto identity = MappedFile::identity(file);
+    if (const int* const error = std::get_if<int>(&identity)) return *error;
+    const auto known = files_.find(std::get<0>(identity));
+    if (known != files_.end()) made.file = known->second.lock();
+    const std::uint64_t end = window.offset + window.bytes;
+    const bool writes = (window.flags & DmaMap::kWritable) != 0;
+    // A file may have grown since, and be open for more than it was.
+    if (!made.file || made.file->bytes() < end || (writes && !made.file->is_writable())) {
+      auto mapped = MappedFile::map(file);
+      if (const int* const error = std::get_if<int>(&mapped)) return *error;
+      made.file = std::get<0>(mapped);
+      if (made.file->bytes() < end) return EINVAL;
+      if (writes && !made.file->is_writable()) return EACCES;
+      files_[std::get<0>(identity)] = made.file;
+    }
+  }
+  windows_.emplace_hint(after, window.iova, std::move(made));
+  return 0;
+}
+
+int DmaTable::unmap(const DmaUnmap& range) {
+  if (range.flags == DmaUnmap::kAll) {
+    if (range.iova != 0 || range.bytes != 0) return EINVAL;
+    clear();
+    return 0;
+  }
+  if (range.flags != 0 || range.bytes == 0 || range.iova + (range.bytes - 1) < range.iova) return EINVAL;
+  const auto first = windows_.lower_bound(range.iova);
+  auto end = first;
+  while (end != windows_.end() && end->first - range.iova < range.bytes) ++end;
+  if (first != windows_.begin()) {
+    const auto before = std::prev(first);
+    if (range.iova - before->first < before->second.bytes) return EINVAL;
+  }
+  if (first == end) return ENOENT;
+  const auto last = std::prev(end);
+  if (last->first - range.iova + last->second.bytes > range.bytes) return EINVAL;
+  windows_.erase(first, end);
+  for (auto at = files_.begin(); at != files_.end();) at = at->second.expired() ? files_.erase(at) : std::next(at);
+  return 0;
+}
+
+std::optional<DmaTable::Piece> DmaTable::piece(std::uint64_t iova, std::uint64_t bytes, bool writes) const {
+  auto at = windows_.upper_bound(iova);
+  if (at == windows_.begin()) return std::nullopt;
+  --at;
+  const Window& window = at->second;
+  const std::uint64_t within = iova - at->first;
+  if (within >= window.bytes) return std::nullopt;
+  if ((window.flags & (writes ? DmaMap::kWritable : DmaMap::kReadable)) == 0) return std::nullopt;
+  std::uint8_t* const memory = window.file ? window.file->memory() + window.offset + within : nullptr;
+  return Piece{memory, std::min(bytes, window.bytes - within), window.file.get()};
+}
+
+std::size_t DmaTable::files() const {
+  return static_cast<std::size_t>(
+      std::count_if(files_.begin(), files_.end(), [](const auto& file) { return !file.second.expired(); }));
+}
+
+namespace {
+
+/// Calls `word` of every aligned 8 bytes of a range at `shared`, and `byte` of the bytes beside them, in
+/// their order, each with its place in the range.
+template <class Word, class Byte>
+void each_in_order(const std::uint8_t* shared, std::size_t bytes, Word word, Byte byte) {
+  std::size_t at = 0;
+  while (at < bytes && reinterpret_cast<std::uintptr_t>(shared + at) % 8 != 0) byte(at++);
+  for (; bytes - at >= 8; at += 8) word(at);
+  while (at < bytes) byte(at++);
+}
+
+}  // namespace
+
+void copy_to_client(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
+  each_in_order(
+      to, bytes,
+      [&](std::size_t at) {
+        std::uint64_t word;
+        std::memcpy(&word, from + at, sizeof word);
+        __atomic_store_n(static_cast<std::uint64_t*>(static_cast<void*>(to + at)), word, __ATOMIC_RELEASE);
+      },
+      [&](std::size_t at) { __atomic_store_n(to + at, from[at], __ATOMIC_RELEASE); });
+}
+
+void copy_from_client(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
+  each_in_order(
+      from, bytes,
+      [&](std::size_t at) {
+        const std::uint64_t word =
+            __atomic_load_n(static_cast<const std::uint64_t*>(static_cast<const void*>(from + at)), __ATOMIC_ACQUIRE);
+        std::memcpy(to + at, &word, sizeof word);
+      },
+      [&](std::size_t at) { to[at] = __atomic_load_n(from + at, __ATOMIC_ACQUIRE); });
+}
+
+}  // namespace warpline::vfio_user

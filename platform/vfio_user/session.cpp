@@ -1,0 +1,559 @@
+#include "platform/vfio_user/session.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace warpline::vfio_user {
+namespace {
+
+constexpr std::uint16_t number_of(Command c) { return static_cast<std::uint16_t>(c); }
+
+}  // namespace
+
+Session::Session(Socket socket, Function& function, SessionOwner& owner, std::chrono::milliseconds patience)
+    : socket_(std::move(socket)),
+      function_(function),
+      owner_(owner),
+      patience_(patience),
+      interrupts_(function),
+      timer_(socket_.get_executor()) {
+  socket_.non_blocking(true);
+}
+
+void Session::end() {
+  if (std::exchange(ended_, true)) return;
+  const auto self = shared_from_this();
+  boost::system::error_code ignored;
+  timer_.cancel(ignored);
+  socket_.close(ignored);
+  for (auto& [id, transfer] : std::exchange(asked_, {})) finish(*transfer, DmaOutcome::unmapped);
+  memory_.clear();
+  owner_.ended(*this);
+}
+
+// Taking commands off the connection.
+
+void Session::receive() {
+  if (std::exchange(receiving_, true)) return;
+  const auto self = shared_from_this();
+  do {
+    go_on();
+  } while (!ended_ && unsent_bytes_ < kMostWaiting && waiting_bytes_ < kMostWaiting && receive_some());
+  receiving_ = false;
+}
+
+/// Carries out what has waited, as far as may be.
+void Session::go_on() {
+  while (!ended_ && under_way_ < kMostUnderWay && !waiting_commands_.empty()) {
+    Message next = std::move(waiting_commands_.front());
+    waiting_commands_.pop_front();
+    waiting_bytes_ -= Header::kBytes + next.payload.size();
+    carry_out(next);
+  }
+}
+
+/// Takes what is there of the next message, and handles it once it is whole. False: there is nothing more.
+bool Session::receive_some() {
+  // A header is read by itself: descriptors come with the first byte of the message that they belong to.
+  if (head_got_ < head_.size()) {
+    if (!receive_bytes(head_.data(), head_.size(), head_got_)) return false;
+    if (head_got_ < head_.size()) return true;
+    if (!begin_payload()) return false;
+  }
+  if (payload_got_ < message_.payload.size()) {
+    if (!receive_bytes(message_.payload.data(), message_.payload.size(), payload_got_)) return false;
+    if (payload_got_ < message_.payload.size()) return true;
+  }
+  head_got_ = 0;
+  handle(std::exchange(message_, {}));
+  return true;
+}
+
+bool Session::begin_payload() {
+  message_.header = Header::of(head_.data());
+  const std::uint32_t bytes = message_.header.bytes;
+  if (bytes < Header::kBytes || bytes > kMostMessage) {
+    cut_off(fmt::format("a message of {} bytes, where there are {} to {}", bytes, Header::kBytes, kMostMessage));
+    return false;
+  }
+  message_.payload.assign(bytes - Header::kBytes, 0);
+  payload_got_ = 0;
+  return true;
+}
+
+bool Session::receive_bytes(std::uint8_t* to, std::size_t bytes, std::size_t& got) {
+  iovec where{to + got, bytes - got};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control;
+  msghdr message{};
+  message.msg_iov = &where;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t n = recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (n < 0) {
+    if (errno == EINTR) return true;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      await_more();
+    } else {
+      end();
+    }
+    return false;
+  }
+  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(c) + i * sizeof number, sizeof number);
+      message_.descriptors.emplace_back(number);
+    }
+  }
+  if (n == 0) {
+    end();
+    return false;
+  }
+  if ((message.msg_flags & MSG_CTRUNC) != 0 || message_.descriptors.size() > kMostDescriptors) {
+    cut_off(fmt::format("a message with more than {} descriptors", kMostDescriptors));
+    return false;
+  }
+  got += static_cast<std::size_t>(n);
+  return true;
+}
+
+void Session::await_more() {
+  if (std::exchange(listening_, true)) return;
+  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
+    self->listening_ = false;
+    if (!error) self->receive();
+  });
+}
+
+// Carrying them out.
+
+void Session::handle(Message message) {
+  const Header& header = message.header;
+  if (header.is_reply()) {
+    handle_reply(message);
+    return;
+  }
+  if ((header.flags & Header::kTypes) != Header::kCommand) {
+    cut_off(fmt::format("a message that is neither command nor reply (flags {:#x})", header.flags));
+    return;
+  }
+  ++owner_.count().messages;
+  if (!admitted_) {
+    handle_version(message);
+  } else if (under_way_ >= kMostUnderWay || !waiting_commands_.empty()) {
+    waiting_bytes_ += Header::kBytes + message.payload.size();
+    waiting_commands_.push_back(std::move(message));
+  } else {
+    carry_out(message);
+  }
+}
+
+void Session::handle_version(const Message& message) {
+  const Header& header = message.header;
+  if (header.command != number_of(Command::version)) {
+    refuse(header, EINVAL);
+    cut_off(fmt::format("command {} before a version was agreed on", header.command));
+    return;
+  }
+  std::string why;
+  const std::optional<Version> theirs = Version::of(message.payload, why);
+  if (theirs && theirs->major != Version::kMajor) why = fmt::format("it is {}.{}", theirs->major, theirs->minor);
+  if (!why.empty()) {
+    refuse(header, EINVAL);
+    cut_off(fmt::format("another version than {}.{}: {}", Version::kMajor, Version::kMinor, why));
+    return;
+  }
+  if (!owner_.admit(*this)) {
+    ++owner_.count().refused_clients;
+    refuse(header, EBUSY);
+    owner_.log("refused a client: there is one already");
+    end();
+    return;
+  }
+  version_ = *theirs;
+  // Messages of ours carry no more than both sides take.
+  version_.most_data = std::clamp<std::uint64_t>(version_.most_data, 1, kMostData);
+  admitted_ = true;
+  Version ours;
+  ours.minor = std::min(theirs->minor, Version::kMinor);
+  ours.most_descriptors = kMostDescriptors;
+  ours.most_data = kMostData;
+  ours.multiple_writes = theirs->multiple_writes;
+  reply(header, ours.payload());
+  function_.attach(*this);
+}
+
+void Session::carry_out(Message& message) {
+  switch (static_cast<Command>(message.header.command)) {
+    case Command::dma_map: map(message); return;
+    case Command::dma_unmap: unmap(message); return;
+    case Command::device_info:
+      if (message.payload.size() < DeviceInfo{}.payload().size()) {
+        refuse(message.header, EINVAL);
+      } else {
+        reply(message.header, DeviceInfo{}.payload());
+      }
+      return;
+    case Command::region_info: tell_region(message); return;
+    case Command::irq_info: tell_irq(message); return;
+    case Command::set_irqs: set_irqs(message); return;
+    case Command::region_read: read_region(message); return;
+    case Command::region_write: write_region(message); return;
+    case Command::region_write_multi: write_regions(message); return;
+    case Command::reset: reset(message); return;
+    case Command::version: refuse(message.header, EINVAL); return;
+    case Command::region_io_fds:
+    case Command::dma_read:
+    case Command::dma_write: break;
+  }
+  refuse(message.header, ENOTSUP);
+}
+
+void Session::reset(const Message& message) {
+  ++under_way_;
+  function_.reset([self = shared_from_this(), header = message.header] {
+    self->reply(header, {});
+    self->finished();
+  });
+}
+
+void Session::map(const Message& message) {
+  const std::optional<DmaMap> window = DmaMap::of(message.payload);
+  const Descriptor none;
+  int error = EINVAL;
+  if (window && message.descriptors.size() <= 1)
+    error = memory_.map(*window, message.descriptors.empty() ? none : message.descriptors.front());
+  answer(message.header, error, {});
+}
+
+void Session::unmap(const Message& message) {
+  const std::optional<DmaUnmap> range = DmaUnmap::of(message.payload);
+  const int error = range ? memory_.unmap(*range) : EINVAL;
+  answer(message.header, error, error == 0 ? range->payload() : std::vector<std::uint8_t>{});
+}
+
+void Session::tell_region(const Message& message) {
+  std::optional<RegionInfo> info = RegionInfo::of(message.payload);
+  if (!info || info->index >= kRegions) {
+    refuse(message.header, EINVAL);
+    return;
+  }
+  const Function::Region region = function_.region(info->index);
+  info->bytes = region.bytes;
+  info->offset = 0;
+  info->flags = 0;
+  if (region.bytes != 0 && region.readable) info->flags |= RegionInfo::kReadable;
+  if (region.bytes != 0 && region.writable) info->flags |= RegionInfo::kWritable;
+  reply(message.header, info->payload());
+}
+
+void Session::tell_irq(const Message& message) {
+  const std::optional<IrqInfo> asked = IrqInfo::of(message.payload);
+  if (!asked || asked->index >= kIrqKinds) {
+    refuse(message.header, EINVAL);
+  } else {
+    reply(message.header, interrupts_.info(asked->index).payload());
+  }
+}
+
+void Session::set_irqs(Message& message) {
+  const std::optional<SetIrqs> request = SetIrqs::of(message.payload);
+  answer(message.header, request ? interrupts_.set(*request, std::move(message.descriptors)) : EINVAL, {});
+}
+
+int Session::problem_of(const RegionAccess& access, bool writes) const {
+  if (access.region >= kRegions) return EINVAL;
+  const Function::Region region = function_.region(access.region);
+  if (access.count == 0 || access.count > kMostData) return EINVAL;
+  if (access.offset > region.bytes || access.count > region.bytes - access.offset) return EINVAL;
+  if (!(writes ? region.writable : region.readable)) return EACCES;
+  return 0;
+}
+
+void Session::read_region(const Message& message) {
+  Reader r(message.payload);
+  const RegionAccess access = RegionAccess::of(r);
+  const int error = r.ended_well() ? problem_of(access, false) : EINVAL;
+  if (error != 0) {
+    refuse(message.header, error);
+    return;
+  }
+  ++under_way_;
+  function_.read(access.region, access.offset, access.count,
+                 [self = shared_from_this(), header = message.header, access](const std::uint8_t* data) {
+                   if (data == nullptr) {
+                     self->refuse(header, EIO);
+                   } else {
+                     Writer w;
+                     access.put(w);
+                     self->reply(header, w.data(data, access.count).take());
+                   }
+                   self->finished();
+                 });
+}
+
+void Session::write_region(const Message& message) {
+  Reader r(message.payload);
+  const RegionAccess access = RegionAccess::of(r);
+  const std::uint8_t* const data = r.take(access.count);
+  const int error = r.ended_well() ? problem_of(access, true) : EINVAL;
+  if (error != 0) {
+    refuse(message.header, error);
+    return;
+  }
+  ++under_way_;
+  function_.write(access.region, access.offset, data, access.count, !message.header.wants_reply(),
+                  [self = shared_from_this(), header = message.header, access] {
+                    Writer w;
+                    access.put(w);
+                    self->reply(header, w.take());
+                    self->finished();
+                  });
+}
+
+void Session::write_regions(const Message& message) {
+  const std::optional<std::vector<SmallWrite>> writes = writes_of(message.payload);
+  int error = writes ? 0 : EINVAL;
+  if (writes)
+    for (const SmallWrite& w : *writes)
+      if (error == 0) error = problem_of(w.where, true);
+  if (error != 0) {
+    refuse(message.header, error);
+    return;
+  }
+  ++under_way_;
+  // The reply, if one is wanted, follows the last of them: they are done in their order.
+  const auto left = std::make_shared<std::size_t>(writes->size());
+  const auto one_less = [self = shared_from_this(), header = message.header, left, count = writes->size()] {
+    if (*left != 0 && --*left != 0) return;
+    self->reply(header, Writer().u64(count).take());
+    self->finished();
+  };
+  if (writes->empty()) one_less();
+  for (const SmallWrite& w : *writes)
+    function_.write(w.where.region, w.where.offset, w.data.data(), w.where.count, !message.header.wants_reply(), one_less);
+}
+
+void Session::finished() {
+  --under_way_;
+  if (!ended_) receive();
+}
+
+// Answers.
+
+void Session::reply(const Header& to, std::vector<std::uint8_t> payload) {
+  if (!to.wants_reply()) return;
+  Header header;
+  header.id = to.id;
+  header.command = to.command;
+  header.flags = Header::kReply;
+  send(header, payload);
+}
+
+void Session::answer(const Header& to, int error, std::vector<std::uint8_t> payload) {
+  if (error != 0) {
+    refuse(to, error);
+  } else {
+    reply(to, std::move(payload));
+  }
+}
+
+void Session::refuse(const Header& to, int error) {
+  ++owner_.count().refused_messages;
+  if (!to.wants_reply()) {
+    owner_.log(fmt::format("refused command {}, whose client does not listen: {}", to.command, strerror(error)));
+    return;
+  }
+  Header header;
+  header.id = to.id;
+  header.command = to.command;
+  header.flags = Header::kReply | Header::kError;
+  header.error = static_cast<std::uint32_t>(error);
+  send(header, {});
+}
+
+void Session::cut_off(const std::string& why) {
+  ++owner_.count().broken_connections;
+  owner_.log("cut a client off, which sent " + why);
+  end();
+}
+
+void Session::send(Header header, const std::vector<std::uint8_t>& payload) {
+  if (ended_) return;
+  header.bytes = static_cast<std::uint32_t>(Header::kBytes + payload.size());
+  std::vector<std::uint8_t> message(header.bytes);
+  header.put(message.data());
+  std::copy(payload.begin(), payload.end(), message.begin() + Header::kBytes);
+  unsent_bytes_ += message.size();
+  unsent_.push_back(std::move(message));
+  if (unsent_.size() == 1) send_more();
+}
+
+void Session::send_more() {
+  while (!unsent_.empty()) {
+    const std::vector<std::uint8_t>& first = unsent_.front();
+    const ssize_t n = ::send(socket_.native_handle(), first.data() + sent_, first.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const boost::system::error_code& error) {
+          if (error || self->ended_) return;
+          self->send_more();
+          self->receive();
+        });
+      } else {
+        end();
+      }
+      return;
+    }
+    sent_ += static_cast<std::size_t>(n);
+    unsent_bytes_ -= static_cast<std::size_t>(n);
+    if (sent_ < first.size()) continue;
+    unsent_.pop_front();
+    sent_ = 0;
+  }
+}
+
+// The function's own requests.
+
+void Session::read(std::uint64_t address, std::uint32_t bytes, ReadDone done) {
+  auto transfer = std::make_shared<Transfer>();
+  transfer->address = address;
+  transfer->data.resize(bytes);
+  transfer->read_done = std::move(done);
+  move(std::move(transfer));
+}
+
+void Session::write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes, WriteDone done) {
+  auto transfer = std::make_shared<Transfer>();
+  transfer->address = address;
+  transfer->data.assign(data, data + bytes);
+  transfer->writes = true;
+  transfer->write_done = std::move(done);
+  move(std::move(transfer));
+}
+
+void* Session::word(std::uint64_t address, std::uint32_t bytes) {
+  if (address % bytes != 0) return nullptr;
+  const auto readable = memory_.piece(address, bytes, false), writable = memory_.piece(address, bytes, true);
+  if (!readable || !writable || readable->bytes < bytes) return nullptr;
+  return writable->memory;
+}
+
+void Session::interrupt(IrqKind kind, unsigned vector) {
+  if (interrupts_.raise(kind, vector)) ++owner_.count().interrupts;
+}
+
+/// Goes on with a transfer until it is done, or has to ask.
+void Session::move(std::shared_ptr<Transfer> transfer) {
+  Transfer& t = *transfer;
+  while (!ended_ && t.moved < t.data.size()) {
+    const std::size_t left = t.data.size() - t.moved;
+    const auto piece = memory_.piece(t.address + t.moved, left, t.writes);
+    if (!piece) {
+      finish(t, DmaOutcome::unmapped);
+      return;
+    }
+    if (piece->memory == nullptr) {
+      ask(transfer, static_cast<std::size_t>(std::min<std::uint64_t>(piece->bytes, version_.most_data)));
+      return;
+    }
+    const auto bytes = static_cast<std::size_t>(piece->bytes);
+    std::uint8_t* const data = t.data.data() + t.moved;
+    if (t.writes) {
+      copy_to_client(piece->memory, data, bytes);
+    } else {
+      copy_from_client(data, piece->memory, bytes);
+    }
+    if (piece->file->is_lost()) {
+      owner_.log(fmt::format("memory at {:#x} is no longer in the file that the client gave for it", t.address));
+      finish(t, DmaOutcome::unmapped);
+      return;
+    }
+    t.moved += bytes;
+    owner_.count().dma_bytes += bytes;
+  }
+  finish(t, ended_ ? DmaOutcome::unmapped : DmaOutcome::done);
+}
+
+void Session::ask(const std::shared_ptr<Transfer>& transfer, std::size_t bytes) {
+  Transfer& t = *transfer;
+  while (asked_.count(next_id_) != 0) ++next_id_;
+  Header header;
+  header.id = next_id_++;
+  header.command = number_of(t.writes ? Command::dma_write : Command::dma_read);
+  Writer w;
+  DmaAccess{t.address + t.moved, bytes}.put(w);
+  if (t.writes) w.data(t.data.data() + t.moved, bytes);
+  t.asked = bytes;
+  t.asked_at = std::chrono::steady_clock::now();
+  asked_[header.id] = transfer;
+  send(header, w.take());
+  await_answers();
+}
+
+void Session::handle_reply(const Message& message) {
+  const Header& header = message.header;
+  const auto at = asked_.find(header.id);
+  const bool known = at != asked_.end();
+  if (!known || header.command != number_of(at->second->writes ? Command::dma_write : Command::dma_read)) {
+    cut_off(fmt::format("a reply to command {} with id {}, which was not asked", header.command, header.id));
+    return;
+  }
+  const std::shared_ptr<Transfer> transfer = at->second;
+  asked_.erase(at);
+  Transfer& t = *transfer;
+  if ((header.flags & Header::kError) != 0) {
+    finish(t, DmaOutcome::failed);
+    return;
+  }
+  Reader r(message.payload);
+  const DmaAccess access = DmaAccess::of(r);
+  const std::uint8_t* const data = t.writes ? nullptr : r.take(t.asked);
+  if (!r.ended_well() || access.address != t.address + t.moved || access.count != t.asked) {
+    finish(t, DmaOutcome::failed);
+    cut_off("a reply to a DMA that is not what was asked");
+    return;
+  }
+  if (data != nullptr) std::copy_n(data, t.asked, t.data.data() + t.moved);
+  t.moved += t.asked;
+  owner_.count().dma_bytes += t.asked;
+  owner_.count().dma_message_bytes += t.asked;
+  move(transfer);
+}
+
+void Session::finish(Transfer& transfer, DmaOutcome outcome) {
+  if (outcome != DmaOutcome::done) ++owner_.count().refused_dma;
+  if (transfer.writes) {
+    transfer.write_done(outcome);
+  } else {
+    transfer.read_done(outcome, outcome == DmaOutcome::done ? transfer.data.data() : nullptr);
+  }
+}
+
+/// A client that does not answer must not stop the function for ever.
+void Session::await_answers() {
+  if (ended_ || asked_.empty() || std::exchange(timing_, true)) return;
+  timer_.expires_after(patience_ / 4);
+  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
+    self->timing_ = false;
+    if (error || self->ended_) return;
+    const auto oldest = std::chrono::steady_clock::now() - self->patience_;
+    for (const auto& [id, transfer] : self->asked_) {
+      if (transfer->asked_at >= oldest) continue;
+      self->cut_off("nothing, when its memory was asked for");
+      return;
+    }
+    self->await_answers();
+  });
+}
+
+}  // namespace warpline::vfio_user
