@@ -110,8 +110,8 @@ int Connection::send(Command command, std::uint32_t flags, const std::vector<std
   return send_raw(message.data(), message.size(), descriptors);
 }
 
-int Connection::ask(Command command, const std::vector<std::uint8_t>& payload, std::vector<std::uint8_t>* answer,
-                    const std::vector<int>& descriptors) {
+int Connection::ask(Command command, const std::vector<std::uint8_t>& payload,
+                    std::vector<std::uint8_t>* answer, const std::vector<int>& descriptors) {
   std::uint16_t id = 0;
   if (const int error = send(command, Header::kCommand, payload, descriptors, id); error != 0) return error;
   while (true) {
@@ -224,15 +224,20 @@ int Connection::write(const std::vector<SmallWrite>& writes) {
 }
 
 int Connection::map(const DmaMap& window, int file) {
-  return ask(Command::dma_map, window.payload(), nullptr, file < 0 ? std::vector<int>{} : std::vector<int>{file});
+  return ask(Command::dma_map, window.payload(), nullptr,
+             file < 0 ? std::vector<int>{} : std::vector<int>{file});
 }
 
-int Connection::unmap(const DmaUnmap& range) { return ask(Command::dma_unmap, range.payload()); }
+int Connection::unmap(const DmaUnmap& range) {
+  return ask(Command::dma_unmap, range.payload());
+}
 
 int Connection::set_irqs(const SetIrqs& request, const std::vector<int>& events) {
   return ask(Command::set_irqs, request.payload(), nullptr, events);
 }
 
-int Connection::reset() { return ask(Command::reset, {}); }
+int Connection::reset() {
+  return ask(Command::reset, {});
+}
 
 }  // namespace warpline::vfio_user

@@ -46,7 +46,8 @@ class Connection {
 
   /// Who answers what the server asks for by message; `data` is to be filled, or has been written. False: it
   /// is refused. Nobody at first: all is refused.
-  using Memory = std::function<bool(std::uint64_t address, std::uint8_t* data, std::size_t bytes, bool writes)>;
+  using Memory =
+      std::function<bool(std::uint64_t address, std::uint8_t* data, std::size_t bytes, bool writes)>;
   void answer_by(Memory memory) { memory_ = std::move(memory); }
   /// Answers what is asked for until `milliseconds` have passed, or the connection is lost.
   [[nodiscard]] int listen(int milliseconds);
@@ -63,7 +64,8 @@ class Connection {
                          const std::vector<int>& descriptors, std::uint16_t& id);
   /// Sends and waits for the answer's payload.
   [[nodiscard]] int ask(Command command, const std::vector<std::uint8_t>& payload,
-                        std::vector<std::uint8_t>* answer = nullptr, const std::vector<int>& descriptors = {});
+                        std::vector<std::uint8_t>* answer = nullptr,
+                        const std::vector<int>& descriptors = {});
   [[nodiscard]] int serve(const Header& header, std::vector<std::uint8_t>& payload);
   [[nodiscard]] int receive_bytes(std::uint8_t* to, std::size_t bytes, int milliseconds);
 

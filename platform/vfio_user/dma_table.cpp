@@ -10,7 +10,8 @@ namespace warpline::vfio_user {
 int DmaTable::map(const DmaMap& window, const Descriptor& file) {
   constexpr std::uint32_t kBoth = DmaMap::kReadable | DmaMap::kWritable;
   if (window.bytes == 0 || (window.flags & ~kBoth) != 0 || (window.flags & kBoth) == 0) return EINVAL;
-  if (window.iova + (window.bytes - 1) < window.iova || window.offset + window.bytes < window.bytes) return EINVAL;
+  if (window.iova + (window.bytes - 1) < window.iova || window.offset + window.bytes < window.bytes)
+    return EINVAL;
   if (windows_.size() >= kMostWindows) return ENOSPC;
   const auto after = windows_.lower_bound(window.iova);
   if (after != windows_.end() && after->first - window.iova < window.bytes) return EEXIST;
@@ -58,7 +59,8 @@ int DmaTable::unmap(const DmaUnmap& range) {
   const auto last = std::prev(end);
   if (last->first - range.iova + last->second.bytes > range.bytes) return EINVAL;
   windows_.erase(first, end);
-  for (auto at = files_.begin(); at != files_.end();) at = at->second.expired() ? files_.erase(at) : std::next(at);
+  for (auto at = files_.begin(); at != files_.end();)
+    at = at->second.expired() ? files_.erase(at) : std::next(at);
   return 0;
 }
 
@@ -108,8 +110,8 @@ void copy_from_client(std::uint8_t* to, const std::uint8_t* from, std::size_t by
   each_in_order(
       from, bytes,
       [&](std::size_t at) {
-        const std::uint64_t word =
-            __atomic_load_n(static_cast<const std::uint64_t*>(static_cast<const void*>(from + at)), __ATOMIC_ACQUIRE);
+        const std::uint64_t word = __atomic_load_n(
+            static_cast<const std::uint64_t*>(static_cast<const void*>(from + at)), __ATOMIC_ACQUIRE);
         std::memcpy(to + at, &word, sizeof word);
       },
       [&](std::size_t at) { to[at] = __atomic_load_n(from + at, __ATOMIC_ACQUIRE); });

@@ -27,7 +27,8 @@ class Client {
   /// later, where it takes messages.
   virtual void read(std::uint64_t address, std::uint32_t bytes, ReadDone done) = 0;
   /// Writes it, likewise. What is written where memory is mapped is seen in the order of the writes.
-  virtual void write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes, WriteDone done) = 0;
+  virtual void write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes,
+                     WriteDone done) = 0;
   /// The 4 or 8 bytes there, aligned, if they are mapped here for reading and writing, for atomic operations
   /// that the client sees as such. Null: they are not.
   [[nodiscard]] virtual void* word(std::uint64_t address, std::uint32_t bytes) = 0;

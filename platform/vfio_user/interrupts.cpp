@@ -17,7 +17,8 @@ bool is_event(const Descriptor& d) {
   std::array<char, 64> target{};
   const std::string link = "/proc/self/fd/" + std::to_string(d.number());
   const ssize_t length = readlink(link.c_str(), target.data(), target.size());
-  return length > 0 && std::string_view(target.data(), static_cast<std::size_t>(length)) == "anon_inode:[eventfd]";
+  return length > 0 &&
+         std::string_view(target.data(), static_cast<std::size_t>(length)) == "anon_inode:[eventfd]";
 }
 
 /// So that an event whose count is full does not stop us.
@@ -44,7 +45,8 @@ int Interrupts::set(const SetIrqs& request, std::vector<Descriptor> descriptors)
   if (request.start > vectors || request.count > vectors - request.start) return EINVAL;
   const std::uint32_t data = request.data(), action = request.action();
   const bool one_kind = data == SetIrqs::kNoData || data == SetIrqs::kBools || data == SetIrqs::kEventfds;
-  const bool one_action = action == SetIrqs::kMask || action == SetIrqs::kUnmask || action == SetIrqs::kTrigger;
+  const bool one_action =
+      action == SetIrqs::kMask || action == SetIrqs::kUnmask || action == SetIrqs::kTrigger;
   if (!one_kind || !one_action || request.flags != (data | action)) return EINVAL;
   if (data == SetIrqs::kEventfds && action != SetIrqs::kTrigger) return ENOTSUP;  // events that mask
   if (data == SetIrqs::kEventfds ? descriptors.size() > request.count : !descriptors.empty()) return EINVAL;

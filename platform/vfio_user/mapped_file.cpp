@@ -37,7 +37,8 @@ void put_zeros(int, siginfo_t* info, void*) {
     if (begin == 0 || at < begin || at >= end) continue;
     const std::size_t page = slot.page.load();
     void* const there = reinterpret_cast<void*>(begin + (at - begin) / page * page);
-    if (mmap(there, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    if (mmap(there, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+        MAP_FAILED)
       break;
     slot.lost.store(true);
     errno = error;

@@ -23,7 +23,10 @@ constexpr std::size_t kMostStrangers = 8;
 class SocketServer final : public Server, private SessionOwner {
  public:
   SocketServer(stream_protocol::acceptor acceptor, std::string path, Function& function, Options options)
-      : acceptor_(std::move(acceptor)), path_(std::move(path)), function_(function), options_(std::move(options)) {
+      : acceptor_(std::move(acceptor)),
+        path_(std::move(path)),
+        function_(function),
+        options_(std::move(options)) {
     struct stat status {};
     if (stat(path_.c_str(), &status) == 0) inode_ = status.st_ino;
     accept();
@@ -53,7 +56,8 @@ class SocketServer final : public Server, private SessionOwner {
         log("cannot take a client: " + error.message());
       } else {
         if (strangers_.size() >= kMostStrangers) strangers_.front()->end();
-        auto session = std::make_shared<Session>(std::move(socket), function_, static_cast<SessionOwner&>(*this), options_.patience);
+        auto session = std::make_shared<Session>(std::move(socket), function_,
+                                                 static_cast<SessionOwner&>(*this), options_.patience);
         strangers_.push_back(session);
         session->start();
       }
@@ -111,19 +115,21 @@ int answer_at(boost::asio::io_context& io, const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::listen(boost::asio::io_context& io, std::string path, Function& function,
-                                               Options options) {
+Result<std::unique_ptr<Server>> Server::listen(boost::asio::io_context& io, std::string path,
+                                               Function& function, Options options) {
   const auto fault = [&](const std::string& message, const std::string& hint = {}) {
     return Diagnostic::about(path, message, hint);
   };
   constexpr std::size_t kLongest = sizeof(sockaddr_un::sun_path) - 1;
   if (path.empty() || path.size() > kLongest)
-    return fault(fmt::format("the path of a socket has 1 to {} bytes, and this one has {}", kLongest, path.size()),
-                 "choose a shorter one, in $XDG_RUNTIME_DIR or /tmp");
+    return fault(
+        fmt::format("the path of a socket has 1 to {} bytes, and this one has {}", kLongest, path.size()),
+        "choose a shorter one, in $XDG_RUNTIME_DIR or /tmp");
   struct stat status {};
   if (lstat(path.c_str(), &status) == 0) {
     if (!S_ISSOCK(status.st_mode)) return fault("there is a file there that is no socket");
-    if (answer_at(io, path) != ECONNREFUSED) return fault("somebody serves there already", "choose another path");
+    if (answer_at(io, path) != ECONNREFUSED)
+      return fault("somebody serves there already", "choose another path");
     if (unlink(path.c_str()) != 0) return fault(fmt::format("cannot replace it: {}", strerror(errno)));
   }
   boost::system::error_code error;

@@ -11,7 +11,9 @@
 namespace warpline::vfio_user {
 namespace {
 
-constexpr std::uint16_t number_of(Command c) { return static_cast<std::uint16_t>(c); }
+constexpr std::uint16_t number_of(Command c) {
+  return static_cast<std::uint16_t>(c);
+}
 
 }  // namespace
 
@@ -78,7 +80,8 @@ bool Session::begin_payload() {
   message_.header = Header::of(head_.data());
   const std::uint32_t bytes = message_.header.bytes;
   if (bytes < Header::kBytes || bytes > kMostMessage) {
-    cut_off(fmt::format("a message of {} bytes, where there are {} to {}", bytes, Header::kBytes, kMostMessage));
+    cut_off(
+        fmt::format("a message of {} bytes, where there are {} to {}", bytes, Header::kBytes, kMostMessage));
     return false;
   }
   message_.payload.assign(bytes - Header::kBytes, 0);
@@ -165,7 +168,8 @@ void Session::handle_version(const Message& message) {
   }
   std::string why;
   const std::optional<Version> theirs = Version::of(message.payload, why);
-  if (theirs && theirs->major != Version::kMajor) why = fmt::format("it is {}.{}", theirs->major, theirs->minor);
+  if (theirs && theirs->major != Version::kMajor)
+    why = fmt::format("it is {}.{}", theirs->major, theirs->minor);
   if (!why.empty()) {
     refuse(header, EINVAL);
     cut_off(fmt::format("another version than {}.{}: {}", Version::kMajor, Version::kMinor, why));
@@ -339,7 +343,8 @@ void Session::write_regions(const Message& message) {
   };
   if (writes->empty()) one_less();
   for (const SmallWrite& w : *writes)
-    function_.write(w.where.region, w.where.offset, w.data.data(), w.where.count, !message.header.wants_reply(), one_less);
+    function_.write(w.where.region, w.where.offset, w.data.data(), w.where.count,
+                    !message.header.wants_reply(), one_less);
 }
 
 void Session::finished() {
@@ -369,7 +374,8 @@ void Session::answer(const Header& to, int error, std::vector<std::uint8_t> payl
 void Session::refuse(const Header& to, int error) {
   ++owner_.count().refused_messages;
   if (!to.wants_reply()) {
-    owner_.log(fmt::format("refused command {}, whose client does not listen: {}", to.command, strerror(error)));
+    owner_.log(
+        fmt::format("refused command {}, whose client does not listen: {}", to.command, strerror(error)));
     return;
   }
   Header header;
@@ -400,15 +406,17 @@ void Session::send(Header header, const std::vector<std::uint8_t>& payload) {
 void Session::send_more() {
   while (!unsent_.empty()) {
     const std::vector<std::uint8_t>& first = unsent_.front();
-    const ssize_t n = ::send(socket_.native_handle(), first.data() + sent_, first.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t n = ::send(socket_.native_handle(), first.data() + sent_, first.size() - sent_,
+                             MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const boost::system::error_code& error) {
-          if (error || self->ended_) return;
-          self->send_more();
-          self->receive();
-        });
+        socket_.async_wait(Socket::wait_write,
+                           [self = shared_from_this()](const boost::system::error_code& error) {
+                             if (error || self->ended_) return;
+                             self->send_more();
+                             self->receive();
+                           });
       } else {
         end();
       }
@@ -474,7 +482,8 @@ void Session::move(std::shared_ptr<Transfer> transfer) {
       copy_from_client(data, piece->memory, bytes);
     }
     if (piece->file->is_lost()) {
-      owner_.log(fmt::format("memory at {:#x} is no longer in the file that the client gave for it", t.address));
+      owner_.log(
+          fmt::format("memory at {:#x} is no longer in the file that the client gave for it", t.address));
       finish(t, DmaOutcome::unmapped);
       return;
     }

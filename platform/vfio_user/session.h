@@ -123,8 +123,8 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   std::size_t payload_got_ = 0;
   std::deque<Message> waiting_commands_;
   std::size_t waiting_bytes_ = 0;  ///< of those
-  bool listening_ = false;  ///< for more to come
-  bool receiving_ = false;  ///< within receive()
+  bool listening_ = false;         ///< for more to come
+  bool receiving_ = false;         ///< within receive()
   unsigned under_way_ = 0;
 
   // What goes.

@@ -164,12 +164,14 @@ TEST(DmaTable, AgreesWithAListOfPages) {
       bool some = false, whole = true;
       for (std::uint64_t p = from; p < from + count; ++p) some |= pages[p].window != 0;
       for (const std::uint64_t edge : {from, from + count})
-        if (edge > 0 && edge < 64) whole &= pages[edge].window == 0 || pages[edge].window != pages[edge - 1].window;
+        if (edge > 0 && edge < 64)
+          whole &= pages[edge].window == 0 || pages[edge].window != pages[edge - 1].window;
       if (draw(3) != 0) {
         const std::uint64_t offset = draw(64);
         const bool writable = draw(2) == 0;
         const bool fits = offset + count <= 64;
-        const int error = table.map({writable ? kBoth : DmaMap::kReadable, offset * 0x1000, from * 0x1000, count * 0x1000}, file);
+        const int error = table.map(
+            {writable ? kBoth : DmaMap::kReadable, offset * 0x1000, from * 0x1000, count * 0x1000}, file);
         ASSERT_EQ(error, some ? EEXIST : fits ? 0 : EINVAL) << "seed " << seed << ", step " << step;
         if (error != 0) continue;
         ++window;

@@ -16,7 +16,8 @@ TEST(VfioMessages, HeadersAreLittleEndian) {
   h.error = 22;
   std::array<std::uint8_t, Header::kBytes> bytes{};
   h.put(bytes.data());
-  const std::array<std::uint8_t, Header::kBytes> expected{2, 1, 9, 0, 0x20, 0, 0, 0, 0x21, 0, 0, 0, 22, 0, 0, 0};
+  const std::array<std::uint8_t, Header::kBytes> expected{2,    1, 9, 0, 0x20, 0, 0, 0,
+                                                          0x21, 0, 0, 0, 22,   0, 0, 0};
   EXPECT_EQ(bytes, expected);
   const Header back = Header::of(bytes.data());
   EXPECT_EQ(back.id, h.id);

@@ -28,9 +28,11 @@ class MemoryFunction final : public Function {
     return kind == IrqKind::intx ? 1 : kind == IrqKind::msix ? 4 : 0;
   }
   void read(unsigned, std::uint64_t offset, std::uint32_t, ReadDone done) override {
-    later([this, offset, done = std::move(done)] { done(offset >= kBad ? nullptr : memory.data() + offset); });
+    later(
+        [this, offset, done = std::move(done)] { done(offset >= kBad ? nullptr : memory.data() + offset); });
   }
-  void write(unsigned, std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes, bool, Done done) override {
+  void write(unsigned, std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes, bool,
+             Done done) override {
     later([this, offset, copy = std::vector<std::uint8_t>(data, data + bytes), done = std::move(done)] {
       std::copy(copy.begin(), copy.end(), memory.begin() + static_cast<std::ptrdiff_t>(offset));
       done();
@@ -72,7 +74,8 @@ class MemoryFunction final : public Function {
 class ServedMemory {
  public:
   explicit ServedMemory(std::chrono::milliseconds patience = std::chrono::milliseconds(30'000)) {
-    auto listening = Server::listen(io_, path(), function_, {patience, [this](const std::string& s) { said_.push_back(s); }});
+    auto listening = Server::listen(io_, path(), function_,
+                                    {patience, [this](const std::string& s) { said_.push_back(s); }});
     EXPECT_TRUE(listening.ok());
     server_ = std::move(listening.value());
     thread_ = std::thread([this] {

@@ -47,7 +47,9 @@ class VfioServer : public ::testing::Test {
     auto text = std::make_shared<std::promise<std::string>>();
     served_.within([&] {
       served_.function().client->read(address, bytes, [text, bytes](DmaOutcome o, const std::uint8_t* data) {
-        text->set_value(o == DmaOutcome::done ? std::string(data, data + bytes) : o == DmaOutcome::failed ? "(failed)" : "(unmapped)");
+        text->set_value(o == DmaOutcome::done     ? std::string(data, data + bytes)
+                        : o == DmaOutcome::failed ? "(failed)"
+                                                  : "(unmapped)");
       });
     });
     return text->get_future().get();
@@ -66,7 +68,9 @@ std::uint64_t count_of(const Descriptor& event) {
   std::uint64_t count = 0;
   return ::read(event.number(), &count, sizeof count) == sizeof count ? count : 0;
 }
-Descriptor event() { return Descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)); }
+Descriptor event() {
+  return Descriptor(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+}
 SetIrqs trigger(IrqKind kind, unsigned start, unsigned count) {
   return {SetIrqs::kEventfds | SetIrqs::kTrigger, static_cast<std::uint32_t>(kind), start, count, {}};
 }
@@ -257,7 +261,8 @@ TEST_F(VfioServer, RefusesInterruptsThatThereAreNot) {
   EXPECT_EQ(client->set_irqs(trigger(IrqKind::msi, 0, 1), {one.number()}), EINVAL);
   EXPECT_EQ(client->set_irqs(trigger(IrqKind::msix, 0, 1), {file.number()}), EINVAL) << "no event";
   EXPECT_EQ(client->set_irqs(trigger(IrqKind::msix, 0, 1), {one.number(), one.number()}), EINVAL);
-  EXPECT_EQ(client->set_irqs({SetIrqs::kEventfds | SetIrqs::kTrigger | SetIrqs::kMask, 2, 0, 1, {}}, {}), EINVAL);
+  EXPECT_EQ(client->set_irqs({SetIrqs::kEventfds | SetIrqs::kTrigger | SetIrqs::kMask, 2, 0, 1, {}}, {}),
+            EINVAL);
   EXPECT_EQ(client->set_irqs({SetIrqs::kEventfds | SetIrqs::kUnmask, 0, 0, 1, {}}, {one.number()}), ENOTSUP);
   EXPECT_EQ(client->set_irqs({SetIrqs::kTrigger, 2, 0, 1, {}}, {}), EINVAL);
   EXPECT_EQ(client->set_irqs({SetIrqs::kNoData | SetIrqs::kTrigger, 7, 0, 0, {}}, {}), EINVAL);
@@ -336,7 +341,8 @@ TEST_F(VfioServer, CutsOffWhoDoesNotBeginWithItsVersion) {
   ASSERT_EQ(recv(socket.number(), bytes.data(), bytes.size(), MSG_WAITALL), 16);
   EXPECT_EQ(Header::of(bytes.data()).error, static_cast<std::uint32_t>(EINVAL));
   EXPECT_EQ(recv(socket.number(), bytes.data(), bytes.size(), 0), 0);
-  EXPECT_THAT(served_.said(), Contains("cut a client off, which sent command 13 before a version was agreed on"));
+  EXPECT_THAT(served_.said(),
+              Contains("cut a client off, which sent command 13 before a version was agreed on"));
 }
 
 TEST_F(VfioServer, RefusesAnotherMajorVersion) {
@@ -448,59 +454,83 @@ TEST_F(VfioServer, DamagedMessagesHarmNobody) {
     Writer w;
     const std::uint16_t command = static_cast<std::uint16_t>(random() % 17);
     std::vector<int> descriptors;
-    const auto number = [&] { return some({0, 1, 2, 3, 4, 8, 0x1000, 0x1000, 0x10'0000, 0xffff'ffff, ~std::uint64_t{0}}); };
+    const auto number = [&] {
+      return some({0, 1, 2, 3, 4, 8, 0x1000, 0x1000, 0x10'0000, 0xffff'ffff, ~std::uint64_t{0}});
+    };
     switch (command) {
       case 2:
-        w.u32(32).u32(static_cast<std::uint32_t>(some({1, 2, 3, 3, 7}))).u64(some({0x1000, 0x1000, 0x3000, ~std::uint64_t{0}}));
+        w.u32(32)
+            .u32(static_cast<std::uint32_t>(some({1, 2, 3, 3, 7})))
+            .u64(some({0x1000, 0x1000, 0x3000, ~std::uint64_t{0}}));
         w.u64(some({0x1000, number()})).u64(some({0x1000, 0x1000, number()}));
         if (random() % 4 != 0) descriptors.push_back(random() % 4 == 0 ? in.number() : file.number());
         break;
-      case 3: w.u32(24).u32(static_cast<std::uint32_t>(some({0, 0, 2, 1}))).u64(some({0x1000, number()})).u64(some({0x1000, number()})); break;
+      case 3:
+        w.u32(24)
+            .u32(static_cast<std::uint32_t>(some({0, 0, 2, 1})))
+            .u64(some({0x1000, number()}))
+            .u64(some({0x1000, number()}));
+        break;
       case 5: w.u32(32).u32(0).u32(static_cast<std::uint32_t>(random() % 11)).u32(0).u64(0).u64(0); break;
       case 7: w.u32(16).u32(0).u32(static_cast<std::uint32_t>(random() % 7)).u32(0); break;
       case 8:
-        w.u32(20).u32(static_cast<std::uint32_t>(random() % 64)).u32(static_cast<std::uint32_t>(random() % 6));
-        w.u32(static_cast<std::uint32_t>(some({0, 0, 1, number()}))).u32(static_cast<std::uint32_t>(some({0, 1, 2, number()})));
-        for (std::uint64_t d = random() % 4; d > 0; --d) descriptors.push_back(random() % 4 == 0 ? out.number() : one.number());
+        w.u32(20)
+            .u32(static_cast<std::uint32_t>(random() % 64))
+            .u32(static_cast<std::uint32_t>(random() % 6));
+        w.u32(static_cast<std::uint32_t>(some({0, 0, 1, number()})))
+            .u32(static_cast<std::uint32_t>(some({0, 1, 2, number()})));
+        for (std::uint64_t d = random() % 4; d > 0; --d)
+          descriptors.push_back(random() % 4 == 0 ? out.number() : one.number());
         break;
       case 9:
       case 10: {
         const auto count = static_cast<std::uint32_t>(some({1, 4, 8, 100, number()}));
         w.u64(some({0, 0x100, number()})).u32(static_cast<std::uint32_t>(random() % 10)).u32(count);
-        if (command == 10) w.data(std::vector<char>(std::min(count, 200U), 'x').data(), std::min(count, 200U));
+        if (command == 10)
+          w.data(std::vector<char>(std::min(count, 200U), 'x').data(), std::min(count, 200U));
         break;
       }
       case 15: {
         const std::uint64_t count = random() % 5;
         w.u64(some({count, count, number()}));
-        for (std::uint64_t n = 0; n < count; ++n) w.u64(number()).u32(static_cast<std::uint32_t>(random() % 3)).u32(static_cast<std::uint32_t>(some({1, 4, 8, 9, 0}))).u64(n);
+        for (std::uint64_t n = 0; n < count; ++n)
+          w.u64(number())
+              .u32(static_cast<std::uint32_t>(random() % 3))
+              .u32(static_cast<std::uint32_t>(some({1, 4, 8, 9, 0})))
+              .u64(n);
         break;
       }
       default: break;
     }
     std::vector<std::uint8_t> payload = w.take();
     if (random() % 8 == 0) payload.resize(random() % 64);
-    if (!payload.empty() && command != 2 && random() % 8 == 0) payload[random() % payload.size()] = static_cast<std::uint8_t>(random());
+    if (!payload.empty() && command != 2 && random() % 8 == 0)
+      payload[random() % payload.size()] = static_cast<std::uint8_t>(random());
     Header h;
     h.id = static_cast<std::uint16_t>(random());
     h.command = command;
-    h.flags = random() % 4 == 0 ? Header::kNoReply : random() % 64 == 0 ? static_cast<std::uint32_t>(random()) : 0;
+    h.flags = random() % 4 == 0    ? Header::kNoReply
+              : random() % 64 == 0 ? static_cast<std::uint32_t>(random())
+                                   : 0;
     h.bytes = static_cast<std::uint32_t>(Header::kBytes + payload.size());
-    if (random() % 256 == 0) h.bytes = static_cast<std::uint32_t>(random() % 2 == 0 ? random() : random() % 32);
+    if (random() % 256 == 0)
+      h.bytes = static_cast<std::uint32_t>(random() % 2 == 0 ? random() : random() % 32);
     std::vector<std::uint8_t> message(Header::kBytes);
     h.put(message.data());
     message.insert(message.end(), payload.begin(), payload.end());
     std::size_t first = random() % 8 == 0 ? 1 + random() % message.size() : message.size();
     int error = client->send_raw(message.data(), first, descriptors);
-    if (error == 0 && first < message.size()) error = client->send_raw(message.data() + first, message.size() - first);
-    if (i % 16 == 0) served_.within([&] {
-      Client* const c = served_.function().client;
-      if (c == nullptr) return;
-      const std::uint8_t byte = 0x55;
-      c->write(0x1000 + random() % 0x1000, &byte, 1, [](DmaOutcome) {});
-      c->read(0x0ff0, 0x20, [](DmaOutcome, const std::uint8_t*) {});
-      c->interrupt(static_cast<IrqKind>(random() % 5), static_cast<unsigned>(random() % 6));
-    });
+    if (error == 0 && first < message.size())
+      error = client->send_raw(message.data() + first, message.size() - first);
+    if (i % 16 == 0)
+      served_.within([&] {
+        Client* const c = served_.function().client;
+        if (c == nullptr) return;
+        const std::uint8_t byte = 0x55;
+        c->write(0x1000 + random() % 0x1000, &byte, 1, [](DmaOutcome) {});
+        c->read(0x0ff0, 0x20, [](DmaOutcome, const std::uint8_t*) {});
+        c->interrupt(static_cast<IrqKind>(random() % 5), static_cast<unsigned>(random() % 6));
+      });
     Header answer;
     std::vector<std::uint8_t> got;
     while (error == 0) {
