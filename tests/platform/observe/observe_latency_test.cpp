@@ -5,6 +5,7 @@
 
 #include "tests/platform/machine/random_machine.h"
 #include "tests/platform/observe/observed_run.h"
+#include "tests/support/environment.h"
 #include "tests/support/timeline_reader.h"
 
 namespace warpline::test {
@@ -53,7 +54,9 @@ void expect_as_in_the_timeline(const Watched& run, const std::string& what) {
 TEST(Latency, IsThatOfTheTimelineWhateverRuns) {
   for (const char* kernel : {"histogram", "reduce"})
     expect_as_in_the_timeline(watch_kernel(preset("mini"), kernel, false, {}), kernel);
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  // Random machines: WARPLINE_LATENCY_MACHINES, or a short slice.
+  const std::uint64_t machines = from_environment("WARPLINE_LATENCY_MACHINES", 3);
+  for (std::uint64_t seed = 1; seed <= machines; ++seed) {
     Random random(seed);
     const GpuConfig config = random_machine(random);
     expect_as_in_the_timeline(watch_generators(config, seed, {}), "seed " + std::to_string(seed));

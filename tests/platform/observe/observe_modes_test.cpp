@@ -3,6 +3,7 @@
 
 #include "tests/platform/machine/random_machine.h"
 #include "tests/platform/observe/observed_run.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace observe_modes_test {
@@ -30,7 +31,8 @@ void expect_alike(const std::function<Watched(const Watch&)>& play, const std::s
 }
 
 TEST(ObservedModes, RandomMachinesGiveTheSameFilesInAllTickModes) {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  const std::uint64_t machines = from_environment("WARPLINE_OBSERVED_MACHINES", 8);
+  for (std::uint64_t seed = 1; seed <= machines; ++seed) {
     Random random(seed);
     const GpuConfig config = random_machine(random);
     expect_alike([&](const Watch& how) { return watch_generators(config, seed, how); },
