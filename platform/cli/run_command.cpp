@@ -162,6 +162,7 @@ class Run {
     GpuPlatform platform(inputs_->config, options);
     std::optional<LaunchHost> host;
     if (inputs_->config.pcie_system.peers != 0) host.emplace(platform, request_.max_cycles);
+    Farewell farewell{live_ ? &*live_ : nullptr};
     LaunchRunner runner(inputs_->plan, platform, options.tags_only, host ? &*host : nullptr);
     runner.fast_forward(inputs_->fast_forward);
     runner.stop_after(inputs_->rest);
@@ -202,15 +203,32 @@ class Run {
     }
     const RunEnd end = launch_all(runner, platform);
     for (const std::string& note : end.notes) print_message("note: " + note + "\n");
-    if (live_) live_->end(end_text(end));
+    if (live_) live_->enter("writing results");
     if (!end.input_faults.empty()) return bad_input(end.input_faults);
     if (!request_.save.empty()) save(end, platform, runner);
     const int status = report(end, platform, host ? &*host : nullptr);
-    if (live_) live_->wait_until_told(kMostFarewell);
+    farewell.all_done = end.outcome == RunOutcome::quiescent;
+    farewell.how = end_text(end) + (status == kDone ? "" : fmt::format(" (exit status {})", status));
     return status;
   }
 
  private:
+  /// However a run ends, those who watch it are told while there is still a platform.
+  struct Farewell {
+    live::LiveRun* live;  ///< null: nobody watches
+    std::string how = "ended by an error in the input";
+    bool all_done = false;
+
+    explicit Farewell(live::LiveRun* watched) : live(watched) {}
+    ~Farewell() {
+      if (live == nullptr) return;
+      live->end(how, all_done);
+      live->wait_until_told(kMostFarewell);
+    }
+    Farewell(const Farewell&) = delete;
+    Farewell& operator=(const Farewell&) = delete;
+  };
+
   /// Lets clients watch, where that was asked for: from before the GPU is made, which may take a while.
   int serve() {
     if (!request_.live) return kDone;

@@ -14,6 +14,7 @@
 #include "platform/cli/console.h"
 #include "platform/cli/shared_options.h"
 #include "platform/live/live_client.h"
+#include "rtl_models/document/files.h"
 
 namespace warpline {
 namespace {
@@ -100,6 +101,25 @@ class WatchTerminal {
   termios before_{};
 };
 
+/// What is sent within an address is a number, or none of it.
+bool is_number_word(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == 'x' || c == 'X';
+  });
+}
+
+/// The address, or that in a file to which `run --live` has printed.
+Result<std::string> address_in(const std::string& given) {
+  if (given.find("://") != std::string::npos) return given;
+  const Result<std::string> text = read_file(given);
+  if (!text.ok()) return given.find(':') == std::string::npos ? Result<std::string>(text.faults()) : given;
+  const std::size_t at = text.value().rfind("http://");
+  if (at == std::string::npos)
+    return Diagnostic::about(given, "there is no address of a run in it",
+                             "`warpline run --live` prints it on stderr");
+  return text.value().substr(at, text.value().find_first_of(" \r\n", at) - at);
+}
+
 /// Waits until the run pauses, in cycle `from` or later, or has ended; says which.
 int await_pause(const live::LiveClient& client, std::uint64_t from) {
   for (;;) {
@@ -111,6 +131,9 @@ int await_pause(const live::LiveClient& client, std::uint64_t from) {
       print_result("the run has ended: " + facts.value().end + "\n");
       return kDone;
     }
+    if (facts.value().paused && !facts.value().steps && facts.value().cycle < from)
+      return bad_input("the run is paused in cycle " + std::to_string(facts.value().cycle) +
+                       ": somebody else had it pause before the step was over");
     if (facts.value().paused && facts.value().cycle >= from) {
       print_result("paused in cycle " + std::to_string(facts.value().cycle) + "\n");
       return kDone;
@@ -126,6 +149,7 @@ int step(const live::LiveClient& client, const std::string& target) {
 }
 
 int print_line(const live::LiveClient& client, const WatchRequest& r) {
+  if (!is_number_word(*r.line)) return bad_input("--line: \"" + *r.line + "\" is no address");
   const auto line = client.get("line?address=" + *r.line + "&gpu=" + std::to_string(r.gpu));
   if (!line.ok()) return bad_input(line.faults());
   print_result(live::line_text(line.value()));
@@ -174,11 +198,13 @@ std::string act(const live::LiveClient& client, WatchTerminal& terminal, char ke
     case 'r': return wish("resume", "");
     case 's': {
       const std::string typed = terminal.line("go on for how many cycles? ");
-      return typed.empty() ? "" : wish("step?by=" + typed, "");
+      if (typed.empty()) return "";
+      return is_number_word(typed) ? wish("step?by=" + typed, "") : "that is no number of cycles";
     }
     case 'l': {
       const std::string typed = terminal.line("address of the line? ");
       if (typed.empty()) return "";
+      if (!is_number_word(typed)) return "that is no address";
       const auto line = client.get("line?address=" + typed);
       return line.ok() ? live::line_text(line.value()) : line.faults().front().message;
     }
@@ -219,7 +245,9 @@ int watch_in_place(const live::LiveClient& client) {
 }
 
 int watch(const WatchRequest& r) {
-  const auto place = live::place_of(r.address);
+  const Result<std::string> address = address_in(r.address);
+  if (!address.ok()) return bad_input(address.faults());
+  const auto place = live::place_of(address.value());
   if (!place.ok()) return bad_input(place.faults());
   const int asked = static_cast<int>(r.once) + static_cast<int>(r.pause) + static_cast<int>(r.resume) +
                     static_cast<int>(r.step_to.has_value()) + static_cast<int>(r.step.has_value()) +
@@ -254,7 +282,9 @@ void add_watch(CLI::App& app, int& status) {
   CLI::App& command = *app.add_subcommand("watch", "watch a run that goes on, and pause or step it");
   WatchRequest& r = options_of<WatchRequest>(command, status, watch);
   command
-      .add_option("ADDRESS", r.address, "as `warpline run --live` prints it: http://127.0.0.1:PORT/TOKEN/")
+      .add_option(
+          "ADDRESS", r.address,
+          "as `warpline run --live` prints it, http://127.0.0.1:PORT/TOKEN/, or a file with what it printed")
       ->required();
   command.add_flag("--once", r.once, "how it is now: progress, queues, counters, who waits for whom");
   command.add_flag("--pause", r.pause, "has it pause, and says in which cycle it does");

@@ -31,6 +31,7 @@ struct Shared : std::enable_shared_from_this<Shared> {
   std::set<Session*> sessions;
   bool stops = false;
   asio::io_context io{1};
+  asio::steady_timer farewell{io};
 };
 
 /// A connection: one request after the other.
@@ -43,7 +44,10 @@ class Session : public std::enable_shared_from_this<Session> {
         buffer_(shared.limits.header_bytes + 4096) {
     shared_.sessions.insert(this);
   }
-  ~Session() { shared_.sessions.erase(this); }
+  ~Session() {
+    shared_.sessions.erase(this);
+    if (shared_.sessions.empty()) shared_.farewell.cancel();
+  }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -52,7 +56,7 @@ class Session : public std::enable_shared_from_this<Session> {
     parser_.emplace();
     parser_->header_limit(shared_.limits.header_bytes);
     parser_->body_limit(shared_.limits.body_bytes);
-    stream_.expires_after(shared_.limits.request);
+    stream_.expires_after(requests_ == 0 ? shared_.limits.first : shared_.limits.request);
     reads_ = true;
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](beast::error_code error, std::size_t /*bytes*/) {
@@ -62,6 +66,12 @@ class Session : public std::enable_shared_from_this<Session> {
   /// No further request is read; what is being answered still is.
   void stop() {
     if (reads_) close();
+  }
+  void close() {
+    timer_.cancel();
+    beast::error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    stream_.close();
   }
 
  private:
@@ -75,7 +85,8 @@ class Session : public std::enable_shared_from_this<Session> {
       return write({400, "text/plain", "this is no request\n"});
     if (error) return close();
     const auto& message = parser_->get();
-    keeps_ = message.keep_alive() && !shared_.stops;
+    // A reply to HEAD would have to leave its body out.
+    keeps_ = message.keep_alive() && !shared_.stops && message.method() != http::verb::head;
     HttpRequest request{std::string(message.method_string()), std::string(message.target()), {}};
     for (const auto& field : message)
       request.headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
@@ -116,12 +127,6 @@ class Session : public std::enable_shared_from_this<Session> {
                         self->read();
                       });
   }
-  void close() {
-    beast::error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.close();
-  }
-
   Shared& shared_;
   beast::tcp_stream stream_;
   asio::steady_timer timer_;
@@ -235,6 +240,13 @@ void HttpServer::stop() {
     s.pause.cancel();
     const std::set<Session*> sessions = s.shared.sessions;
     for (Session* session : sessions) session->stop();
+    if (s.shared.sessions.empty()) return;
+    s.shared.farewell.expires_after(s.shared.limits.farewell);
+    s.shared.farewell.async_wait([&s](beast::error_code all_gone) {
+      if (all_gone) return;
+      const std::set<Session*> left = s.shared.sessions;
+      for (Session* session : left) session->close();
+    });
   });
   s.thread.join();
 }

@@ -30,13 +30,14 @@ struct HttpReply {
 
 /// What of clients a server puts up with.
 struct HttpLimits {
-  unsigned connections = 32;          ///< at once; more are closed
-  std::uint32_t header_bytes = 8192;  ///< of a request, its first line among them
-  std::uint64_t body_bytes = 1024;    ///< bodies mean nothing here
-  std::chrono::milliseconds request =
-      std::chrono::seconds(20);  ///< for a whole request, idle time before it too
+  unsigned connections = 32;                                     ///< at once; more are closed
+  std::uint32_t header_bytes = 8192;                             ///< of a request, its first line among them
+  std::uint64_t body_bytes = 1024;                               ///< bodies mean nothing here
+  std::chrono::milliseconds first = std::chrono::seconds(2);     ///< for a connection's first request
+  std::chrono::milliseconds request = std::chrono::seconds(20);  ///< for any other, idle time before it too
   std::chrono::milliseconds reply = std::chrono::seconds(10);    ///< for the client to take a reply
   std::chrono::milliseconds patience = std::chrono::seconds(2);  ///< for the handler to make one
+  std::chrono::milliseconds farewell = std::chrono::milliseconds(300);  ///< for the last replies, at the end
 };
 
 /// A server of HTTP/1.1 on the loopback address alone, with one thread of its own, which takes no signals.
@@ -57,7 +58,7 @@ class HttpServer {
   /// Serves on this port from now on; 0: on any that is free. Returns why it cannot, or nothing.
   [[nodiscard]] std::string start(std::uint16_t port);
   [[nodiscard]] std::uint16_t port() const;
-  /// Takes nothing more, ends what is being sent, and closes all connections.
+  /// Takes nothing more, and closes all connections; what is being sent has HttpLimits::farewell to arrive.
   void stop();
 
  private:

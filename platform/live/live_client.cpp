@@ -21,10 +21,14 @@ Diagnostic fault_of(const std::string& sentence, const std::string& hint = {}) {
   return Diagnostic::about("watch", sentence, hint);
 }
 
-/// The object; an empty one where the text is none.
+/// The object; an empty one where the text is none. What lies deeper than anything that a run says is left
+/// out.
 LiveJson read(const std::string& text) {
-  LiveJson json = LiveJson::parse(text, nullptr, false);
-  return json.is_object() ? json : LiveJson::object();
+  constexpr int kDeepest = 16;
+  const auto keeps = [](int depth, LiveJson::parse_event_t, LiveJson&) { return depth < kDeepest; };
+  LiveJson json = LiveJson::parse(text, keeps, false);
+  if (!json.is_object()) return LiveJson::object();
+  return json;
 }
 
 std::uint64_t number(const LiveJson& json, const char* name) {
@@ -193,7 +197,9 @@ Result<std::string> LiveClient::ask(const char* method, const std::string& targe
 Result<StateFacts> facts_of(const std::string& state) {
   const LiveJson json = read(state);
   if (word(json, "phase").empty()) return fault_of("that is no state of a run");
-  return StateFacts{word(json, "phase") == "ended", is_true(json, "paused"), word(json, "end"),
+  const auto step = json.find("step_to");
+  const bool steps = step != json.end() && step->is_number();
+  return StateFacts{word(json, "phase") == "ended", is_true(json, "paused"), steps, word(json, "end"),
                     number(json, "cycle")};
 }
 

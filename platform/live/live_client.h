@@ -34,7 +34,8 @@ class LiveClient {
 /// What of a state a program asks.
 struct StateFacts {
   bool ended = false, paused = false;
-  std::string end;  ///< how
+  bool steps = false;  ///< it goes on to where a step ends
+  std::string end;     ///< how
   std::uint64_t cycle = 0;
 };
 [[nodiscard]] Result<StateFacts> facts_of(const std::string& state);

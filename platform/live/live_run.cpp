@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 
 #include "platform/machine/attachment.h"
@@ -18,6 +19,8 @@ constexpr std::size_t kMostAsked = 64;  ///< questions that wait at once
 constexpr auto kPoll = 100ms;           ///< between two looks of a paused run at what may stop it
 constexpr auto kForgotten = 10s;        ///< without a question, after which a paused run is forgotten
 constexpr auto kRecent = 3s;            ///< so lately has asked who still watches
+constexpr auto kLinger = 1100ms;        ///< after the end: who looks once a second sees it
+constexpr auto kMostAnswering = 100ms;  ///< in one go, so that what stops the run is heard
 constexpr double kRateSeconds = 5;      ///< that rates are of
 
 std::string text_of(const Json& json) {
@@ -168,8 +171,6 @@ void LiveRun::ask(const Question& question, Reply reply) {
     } else if (ended_) {
       if (question.kind == Question::Kind::state) {
         answer = {200, state(false)};
-        told_end_ = true;
-        came_.notify_all();
       } else {
         answer = last_.empty() ? refusal(409, "the run has ended")
                                : last_[static_cast<std::size_t>(question.kind)];
@@ -186,8 +187,10 @@ void LiveRun::ask(const Question& question, Reply reply) {
   reply(std::move(answer));
 }
 
-void LiveRun::answer_all(std::unique_lock<std::mutex>& lock) {
-  while (!asked_.empty()) {
+/// Answers what was asked so far, for a short while: the rest waits for the next safe point.
+void LiveRun::answer_some(std::unique_lock<std::mutex>& lock) {
+  const Clock::time_point began = Clock::now();
+  for (std::size_t left = asked_.size(); left > 0 && Clock::now() - began < kMostAnswering; --left) {
     const Asked asked = std::move(asked_.front());
     asked_.pop_front();
     lock.unlock();
@@ -203,6 +206,9 @@ void LiveRun::answer_all(std::unique_lock<std::mutex>& lock) {
     asked.reply(std::move(answer));
     lock.lock();
   }
+  // The run gets as much time as its clients.
+  const Clock::time_point now = Clock::now();
+  answers_again_ = now + (now - began);
 }
 
 /// Returns whether the run is to go on.
@@ -212,7 +218,7 @@ bool LiveRun::wait_in_pause(std::unique_lock<std::mutex>& lock, const std::funct
   paused_ = true;
   while (pause_ && goes_on) {
     came_.wait_for(lock, kPoll, [this] { return !asked_.empty() || !pause_; });
-    answer_all(lock);
+    answer_some(lock);
     const bool forgotten = !told && Clock::now() - std::max(asked_last_, pause_began_) >= kForgotten;
     lock.unlock();
     if (forgotten && on_forgotten_) on_forgotten_(platform_->now());
@@ -235,19 +241,22 @@ bool LiveRun::attend(const std::function<bool()>& stop) {
     step_to_.reset();
     pause_ = true;
   }
-  answer_all(lock);
+  if (pause_ || Clock::now() >= answers_again_) answer_some(lock);
   const bool goes_on = !pause_ || wait_in_pause(lock, stop);
   if (step_to_) platform_->report_progress_at(*step_to_);
   wanted_ = !asked_.empty() || pause_ || step_to_.has_value() || step_by_.has_value();
   return goes_on;
 }
 
-void LiveRun::end(const std::string& how) {
+void LiveRun::end(const std::string& how, bool all_done) {
   std::unique_lock<std::mutex> lock(mutex_);
+  if (ended_) return;
   if (platform_ != nullptr && was_asked_) {
     lock.unlock();
-    launch_ = how == "finished" ? facts_.launches : launch_;
-    fraction_ = how == "finished" ? 0 : fraction_;
+    if (all_done) {
+      launch_ = facts_.launches;
+      fraction_ = 0;
+    }
     note_state();
     const std::size_t kinds = static_cast<std::size_t>(Question::Kind::memory) + 1;
     std::vector<Answer> last(kinds, refusal(409, "the run has ended"));
@@ -279,7 +288,8 @@ void LiveRun::end(const std::string& how) {
 void LiveRun::wait_until_told(std::chrono::milliseconds most) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (!was_asked_ || Clock::now() - asked_last_ > kRecent) return;
-  came_.wait_for(lock, most, [this] { return told_end_; });
+  lock.unlock();
+  std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(most, kLinger));
 }
 
 }  // namespace warpline::live

@@ -28,7 +28,7 @@ namespace warpline::live {
 ///     LiveRun live(facts, false);            // clients may ask from now on
 ///     live.watch(platform);
 ///     ... at every safe point: if (!live.look(stop)) end the run ...
-///     live.end("finished");                  // clients get the last state from now on
+///     live.end("finished", true);            // clients get the last state from now on
 class LiveRun {
  public:
   struct Facts {
@@ -62,10 +62,11 @@ class LiveRun {
   }
   /// Called, while the run pauses, once no client has asked anything for a while.
   void on_forgotten(std::function<void(Cycle)> callback) { on_forgotten_ = std::move(callback); }
-  /// The run is over: `how`. The platform is looked at for the last time.
-  void end(const std::string& how);
-  /// After end(): waits until a client has been told of it, but no longer than `most`, and only where one has
-  /// asked something a short while ago.
+  /// The run is over: `how`; `all_done`: with all its launches. The platform is looked at for the last time.
+  /// Of several calls the first counts.
+  void end(const std::string& how, bool all_done);
+  /// After end(): waits until those who look once a second have been told of it, but no longer than `most`,
+  /// and only where somebody has asked something a short while ago.
   void wait_until_told(std::chrono::milliseconds most);
   /// Seconds that it has paused so far.
   [[nodiscard]] double paused_seconds() const { return paused_seconds_; }
@@ -95,7 +96,7 @@ class LiveRun {
   /// Where the mutex is held.
   Answer take_wish(const Question& question);
   void settle_step();
-  void answer_all(std::unique_lock<std::mutex>& lock);
+  void answer_some(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool wait_in_pause(std::unique_lock<std::mutex>& lock, const std::function<bool()>& stop);
   [[nodiscard]] std::string state(bool busy) const;
   /// By the run's thread, where the mutex is not held.
@@ -125,12 +126,13 @@ class LiveRun {
   std::optional<Cycle> step_to_;  ///< likewise
   std::optional<Cycle> step_by_;  ///< likewise, until it is known from where
   bool paused_ = false;           ///< it waits now
-  bool ended_ = false, told_end_ = false, was_asked_ = false;
+  bool ended_ = false, was_asked_ = false;
   Cycle cycle_ = 0;  ///< as it was known last
   std::string phase_ = "preparing", end_;
   std::string figures_;  ///< of the state: what the platform said last
   Clock::time_point asked_last_ = Clock::now();
-  std::vector<Answer> last_;  ///< of an ended run, by Question::Kind
+  Clock::time_point answers_again_{};  ///< while it does not pause
+  std::vector<Answer> last_;           ///< of an ended run, by Question::Kind
 };
 
 }  // namespace warpline::live

@@ -196,12 +196,16 @@ std::function<HttpReply()> LiveServer::handle(const HttpRequest& request, HttpSe
   const std::string port = std::to_string(http_.port());
   unsigned hosts = 0;
   const std::string host = request.header("Host", &hosts);
-  const bool is_here = hosts == 1 && (host == "127.0.0.1:" + port || host == "localhost:" + port);
+  const auto is_own = [&](const std::string& name) {  // 80 is left out by who asks for it
+    return host == name + ":" + port || (port == "80" && host == name);
+  };
+  const bool is_here = hosts == 1 && (is_own("127.0.0.1") || is_own("localhost"));
   const std::string prefix = "/" + token_ + "/";
   if (!is_here || !same(request.target.substr(0, prefix.size()), prefix))
     return reply({404, "text/plain", "there is nothing here\n"});
-  const std::string origin = request.header("Origin");
-  if (!origin.empty() && origin != "http://" + host)
+  unsigned origins = 0;
+  const std::string origin = request.header("Origin", &origins);
+  if (origins > 1 || (!origin.empty() && origin != "http://" + host))
     return reply({403, "text/plain", "not for other pages\n"});
   const std::string rest = request.target.substr(prefix.size());
   if (rest.empty()) {

@@ -83,7 +83,7 @@ Ran run(const std::string& kernel, LiveRun* live, RunOptions options = {}, bool 
   EXPECT_EQ(end.failed_checks, 0U);
   ran.all = std::to_string(platform.now()) + " cycles, " + std::to_string(end.checks) + " checks\n" +
             test::text_of_counters(platform);
-  if (live != nullptr) live->end("finished");
+  if (live != nullptr) live->end("finished", true);
   return ran;
 }
 
@@ -157,6 +157,23 @@ TEST(LiveRuns, EndAPauseWhenTheyAreToStop) {
   live.watch(gpus.platform());
   EXPECT_FALSE(live.look(0, [] { return false; }));
   EXPECT_GE(live.paused_seconds(), 0.0);
+}
+
+/// Who asks again as soon as an answer comes keeps no run from going on, and nobody from ending it.
+TEST(LiveRuns, GoOnWhateverIsAsked) {
+  LiveRun live(facts(), false);
+  std::atomic<unsigned> answers{0};
+  std::function<void()> ask = [&] {
+    live.ask({}, [&](const Answer& answer) {
+      const bool ended = answer.json.find("\"ended\"") != std::string::npos;
+      if (!ended && ++answers < 1'000'000) ask();
+    });
+  };
+  ask();
+  ask();
+  static_cast<void>(run("histogram", &live, {}));
+  EXPECT_GT(answers, 1U);
+  EXPECT_LT(answers, 1'000'000U);
 }
 
 TEST(LiveRuns, DifferencesAreThoseSinceAnEarlierAnswer) {

@@ -72,7 +72,7 @@ class LiveServers : public ::testing::Test {
   static HttpLimits limits() {
     HttpLimits l;
     l.connections = 8;
-    l.request = std::chrono::milliseconds(400);
+    l.request = l.first = std::chrono::milliseconds(400);
     return l;
   }
   /// The first line of what is answered to a request with these parts.
@@ -189,6 +189,39 @@ TEST_F(LiveServers, SurviveDamagedRequests) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   ADD_FAILURE() << "it does not recover";
+}
+
+/// Whom nobody has answered does not hold up the end.
+TEST(LiveServer, EndsWithQuestionsOpen) {
+  HttpLimits patient;
+  patient.patience = patient.reply = patient.request = std::chrono::minutes(60);
+  patient.farewell = std::chrono::milliseconds(20);
+  std::atomic<bool> asked{false};
+  HttpServer server(
+      [&](const HttpRequest&, HttpServer::Send) {
+        asked = true;
+        return [] { return HttpReply{}; };
+      },
+      patient);
+  ASSERT_EQ(server.start(0), "");
+  const Line line(server.port());
+  line.say("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  while (!asked) std::this_thread::yield();
+  server.stop();
+  EXPECT_EQ(line.hear(), "");
+}
+
+TEST(LiveClients, ReadNothingThatIsDeeperThanARunSays) {
+  const std::string deep(200'000, '[');
+  const std::string answer = R"({"phase": "running", "caches": [{"cache": "l2", "present": true, "valid": )" +
+                             deep + std::string(deep.size(), ']') + "}]}";
+  EXPECT_NE(line_text(answer).find("l2"), std::string::npos);
+  EXPECT_FALSE(facts_of(answer).value().ended);
+}
+
+TEST(LiveClients, KnowWhetherARunStepsOn) {
+  EXPECT_TRUE(facts_of(R"({"phase": "running", "step_to": 5})").value().steps);
+  EXPECT_FALSE(facts_of(R"({"phase": "running", "paused": true, "step_to": null})").value().steps);
 }
 
 TEST(LiveQuestions, AreReadOrRefused) {
