@@ -4,6 +4,7 @@
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
 #include "platform/cli/exit_status.h"
+#include "platform/cli/request_check.h"
 #include "platform/cli/shared_options.h"
 #include "platform/metrics/energy.h"
 #include "platform/metrics/nsight_metrics.h"
@@ -39,6 +40,8 @@ int run_metrics(const MetricsOptions& o) {
   auto sources = read_metric_sources(o.path);
   if (!sources.ok()) return bad_input(sources.faults());
   std::vector<MetricSource> shown = std::move(sources.value());
+  const char* const what = o.energy ? "--energy" : o.roofline ? "--roofline" : "--metrics";
+  if (!metrics_fit(what, shown.front().transport)) return kBadInput;
   if (!o.kernel.empty()) {
     std::vector<std::string> names;
     for (const MetricSource& s : shown) names.push_back(s.name);

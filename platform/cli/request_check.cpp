@@ -77,6 +77,20 @@ bool pins_fit(const std::string& transport, const std::vector<std::string>& pins
   return false;
 }
 
+bool metrics_fit(const std::string& option, const std::string& transport) {
+  if (transport == "functional") {
+    print_error(option + " is told from what caches did; --transport functional goes past them",
+                option == "--roofline" ? "--transport fast or at" : "--transport fast, at or lt");
+    return false;
+  }
+  if (transport != "lt" || option != "--roofline") return true;
+  print_error(
+      "--roofline is told from how long a run took, of which --transport lt has an estimate without "
+      "waiting",
+      "--transport fast or at");
+  return false;
+}
+
 int check_request(RunRequest& request) {
   if (!pins_fit(request.transport, request.pins)) return kBadInput;
   if (!request.fast_forward.empty() && !request.pins.empty())
@@ -116,12 +130,9 @@ int check_request(RunRequest& request) {
   if (!request.profile.empty() && request.transport == "functional")
     return bad_input("--profile tells what warps wait for; --transport functional has no time",
                      "--transport fast, at or lt");
-  if ((!request.metrics.empty() || request.energy || request.roofline) && request.transport == "functional")
-    return bad_input(std::string(request.energy     ? "--energy"
-                                 : request.roofline ? "--roofline"
-                                                    : "--metrics") +
-                         " is told from what caches did; --transport functional goes past them",
-                     "--transport fast, at or lt");
+  if (!request.metrics.empty() && !metrics_fit("--metrics", request.transport)) return kBadInput;
+  if (request.energy && !metrics_fit("--energy", request.transport)) return kBadInput;
+  if (request.roofline && !metrics_fit("--roofline", request.transport)) return kBadInput;
   if (const auto metrics = NsightMetric::named(request.metrics); !metrics.ok())
     return bad_input(metrics.faults());
   if (const int status = check_sampling(request); status != kDone) return status;

@@ -14,6 +14,9 @@ namespace warpline {
 [[nodiscard]] bool is_timed(const std::string& transport);
 /// Whether hops can be opened as pins with this transport; says so if not.
 [[nodiscard]] bool pins_fit(const std::string& transport, const std::vector<std::string>& pins);
+/// Whether what `option` shows ("--metrics", "--energy", "--roofline") can be told of runs with this
+/// transport; says so if not.
+[[nodiscard]] bool metrics_fit(const std::string& option, const std::string& transport);
 
 /// Judges the options of `run` together, what each forbids the others, and reads the window. Says what is
 /// wrong, and returns kBadInput; else kDone.

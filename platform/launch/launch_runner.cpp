@@ -170,7 +170,8 @@ class LaunchRunner::State::Run {
       unknown_opcodes_, launches);
     if (done_ > plan_.steps.size() || launches > done_) a.misfit("has more grids than there are");
     launches_.resize(launches);
-    for (LaunchStatistics& s : launches_) a(s.kernel, s.input, s.outcome, s.cycles, s.measured, s.counted);
+    for (LaunchStatistics& s : launches_)
+      a(s.kernel, s.input, s.outcome, s.cycles, s.gpus, s.measured, s.counted);
     for (const LoadedFile& loaded : plan_.files)
       for (const auto& module : loaded.modules) archive_registers(a, *module);
   }
@@ -289,6 +290,9 @@ class LaunchRunner::State::Run {
     s.input = step.input;
     s.outcome = outcome_text(result.outcome);
     s.cycles = result.cycles;
+    std::set<unsigned> gpus;
+    for (const GridLaunch& g : grids) gpus.insert(g.gpu);
+    s.gpus = static_cast<unsigned>(gpus.size());
     s.measured = measures_;
     s.counted = CounterTable::changes(now, before_);
     before_ = std::move(now);

@@ -15,6 +15,7 @@ using Json = nlohmann::json;
 using Counters = std::map<std::string, std::uint64_t>;
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31U;
+constexpr double kMostGpus = 1024;
 constexpr double kNanosecondsPerMicrosecond = 1e3;
 
 double number_in(const Json& object, const char* key) {
@@ -42,17 +43,25 @@ Counters counters_in(const Json& counters) {
 /// Collects grids by their kernels.
 class Kernels {
  public:
-  void add(const std::string& name, const Counters& counters, double time_ns, std::uint64_t grids) {
+  /// `busy_gpus`: that they ran on; 0: all.
+  void add(const std::string& name, const Counters& counters, double time_ns, std::uint64_t grids,
+           unsigned busy_gpus) {
     const auto [at, fresh] = known_.try_emplace(name, kernels_.size());
-    if (fresh) kernels_.push_back({name, {}, 0, 0});
+    if (fresh) kernels_.push_back({name, {}, 0, 0, 0});
     for (Total* t : {&kernels_[at->second], &sum_}) {
       for (const auto& [path, value] : counters) t->counters[path] += value;
       t->time_ns += time_ns;
       t->grids += grids;
+      t->busy_gpus = std::max(t->busy_gpus, busy_gpus);
     }
+    ++adds_;
   }
-  /// Of a run that has counted this in all, some of it between its grids.
-  void whole(Counters counters, double time_ns) { sum_ = {{}, std::move(counters), time_ns, 0}; }
+  /// Of a run that has counted this in all, some of it between its grids. A file says nothing of a launch
+  /// that has none beside it: it has counted what the run has.
+  void whole(Counters counters, double time_ns) {
+    if (adds_ == 1 && kernels_.front().counters.empty()) kernels_.front().counters = counters;
+    sum_ = {{}, std::move(counters), time_ns, 0, 0};
+  }
   std::vector<MetricSource> take(double sm_mhz, unsigned gpus) {
     std::vector<MetricSource> out;
     if (kernels_.size() != 1) out.push_back(source_of(sum_, sm_mhz, gpus));
@@ -66,6 +75,7 @@ class Kernels {
     Counters counters;
     double time_ns = 0;
     std::uint64_t grids = 0;
+    unsigned busy_gpus = 0;
   };
   static MetricSource source_of(Total& total, double sm_mhz, unsigned gpus) {
     MetricSource out;
@@ -73,6 +83,7 @@ class Kernels {
     out.time_ns = total.time_ns;
     out.grids = total.grids;
     out.gpus = gpus;
+    out.busy_gpus = total.busy_gpus == 0 ? gpus : total.busy_gpus;
     if (sm_mhz > 0) out.sm_cycles = total.time_ns * sm_mhz / kNanosecondsPerMicrosecond;
     const auto counters = std::make_shared<const Counters>(std::move(total.counters));
     out.counter = [counters](const std::string& path) {
@@ -84,6 +95,7 @@ class Kernels {
 
   std::vector<Total> kernels_;
   std::map<std::string, std::size_t> known_;
+  std::size_t adds_ = 0;
   Total sum_;
 };
 
@@ -99,7 +111,7 @@ std::vector<MetricSource> metric_sources(const RunStatistics& run, double sm_mhz
     Counters counters;
     for (const auto& [entry, value] : grid.counted)
       if (is_total(entry)) counters[entries[entry].path] = value;
-    kernels.add(grid.kernel, counters, static_cast<double>(grid.cycles) * ns_per_cycle, 1);
+    kernels.add(grid.kernel, counters, static_cast<double>(grid.cycles) * ns_per_cycle, 1, grid.gpus);
   }
   Counters all;
   for (std::size_t n = 0; n < run.values.size(); ++n)
@@ -126,7 +138,7 @@ Result<std::vector<MetricSource>> read_metric_sources(const std::string& path) {
   const double ns_per_cycle = cycles == 0 ? 0 : number_in(file, "time_ns") / cycles;
   const Json settings = of_run ? file.value("configuration", Json::object()) : file;
   const double sm_mhz = number_in(settings, of_run ? "clocks.sm" : "sm_mhz");
-  const auto gpus = static_cast<unsigned>(std::clamp(number_in(settings, "gpus"), 1.0, 1024.0));
+  const auto gpus = static_cast<unsigned>(std::clamp(number_in(settings, "gpus"), 1.0, kMostGpus));
   Kernels kernels;
   for (const Json& grid : *grids) {
     const char* const key = of_run ? "kernel" : "name";
@@ -136,17 +148,21 @@ Result<std::vector<MetricSource>> read_metric_sources(const std::string& path) {
     if (grid.value("fast_forwarded", Json(false)) == Json(true)) continue;
     kernels.add(grid.at(key), counters_in(grid.at("counters")),
                 of_run ? number_in(grid, "cycles") * ns_per_cycle : number_in(grid, "time_ns"),
-                of_run ? 1 : static_cast<std::uint64_t>(std::max(1.0, number_in(grid, "launches"))));
+                of_run ? 1 : static_cast<std::uint64_t>(std::max(1.0, number_in(grid, "launches"))),
+                of_run ? static_cast<unsigned>(std::clamp(number_in(grid, "gpus"), 1.0, kMostGpus)) : 0);
   }
   if (of_run) kernels.whole(counters_in(file.at("counters")), number_in(file, "time_ns"));
   std::vector<MetricSource> out = kernels.take(sm_mhz, gpus);
   if (!of_run) return out;
   const auto keys = std::make_shared<const Json>(settings);
-  for (MetricSource& source : out)
+  const Json transport = file.value("transport", Json{});
+  for (MetricSource& source : out) {
+    if (transport.is_string()) source.transport = transport;
     source.key = [keys](const std::string& key) {
       const auto found = keys->find(key);
       return found != keys->end() && found->is_number() ? found->get<double>() : NAN;
     };
+  }
   return out;
 }
 

@@ -18,9 +18,11 @@ struct MetricSource {
   std::function<std::uint64_t(const std::string& path)> counter;  ///< by its total path; 0: there is none
   double time_ns = 0;
   unsigned gpus = 1;        ///< that have counted it
+  unsigned busy_gpus = 1;   ///< of those, so many ran it
   std::uint64_t grids = 1;  ///< of the kernel, all together
   /// A key of the GPU that is a number; NaN: it is not known.
   std::function<double(const std::string& path)> key = [](const std::string&) { return std::nan(""); };
+  std::string transport;            ///< that the run had; empty: it is not known
   std::optional<double> sm_cycles;  ///< cycles of the SMs' clock; none: the clock is not known
 };
 

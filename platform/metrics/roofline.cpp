@@ -25,12 +25,12 @@ const Memory kMemories[] = {
     {"DRAM",
      [](const RooflineSource& s) { return s.counter("dram.bytes_read") + s.counter("dram.bytes_written"); },
      [](const RooflineSource& s) {
-       return s.key("gpus") * s.key("dram.channels") * kSector / s.key("dram.sector_cycles") *
+       return s.busy_gpus() * s.key("dram.channels") * kSector / s.key("dram.sector_cycles") *
               s.key("clocks.dram") * kMhz;
      }},
     {"reads of L2", [](const RooflineSource& s) { return s.counter("crossbar.response_sectors") * kSector; },
      [](const RooflineSource& s) {
-       return s.key("gpus") * s.key("l2.slices") * s.key("hops.crossbar_l2.response.width") *
+       return s.busy_gpus() * s.key("l2.slices") * s.key("hops.crossbar_l2.response.width") *
               s.key("clocks.l2") * kMhz;
      }}};
 
@@ -58,7 +58,7 @@ std::vector<Roofline> rooflines(const RooflineSource& s) {
     r.intensity = instructions / r.bytes;
     r.rate = instructions / s.time_ns;
     r.bandwidth = m.bandwidth(s);
-    r.issue_rate = s.key("gpus") * s.key("sms") * s.key("sm.partitions") * s.key("clocks.sm") * kMhz;
+    r.issue_rate = s.busy_gpus() * s.key("sms") * s.key("sm.partitions") * s.key("clocks.sm") * kMhz;
     out.push_back(r);
   }
   return out;
@@ -68,7 +68,7 @@ std::string roofline_text(const std::vector<MetricSource>& sources) {
   std::string out = "roofline, in warp instructions\n";
   for (const MetricSource& source : sources) {
     const RooflineSource s{[&](const std::string& path) { return static_cast<double>(source.counter(path)); },
-                           source.key, source.time_ns};
+                           source.key, source.time_ns, static_cast<double>(source.busy_gpus)};
     const std::vector<Roofline> all = rooflines(s);
     const double instructions = s.counter("sm.instructions");
     const Roofline& any = all.front();

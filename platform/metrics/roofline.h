@@ -13,6 +13,8 @@ struct RooflineSource {
   std::function<double(const std::string& path)> counter;  ///< by its total path; 0: there is none
   std::function<double(const std::string& path)> key;      ///< of the GPU; NaN: it is not known
   double time_ns = 0;
+  double gpus = 0;  ///< that ran it; 0: all
+  [[nodiscard]] double busy_gpus() const { return gpus != 0 ? gpus : key("gpus"); }
 };
 
 /// Where a run stands under the roof of a memory, in warp instructions, as N. Ding and S. Williams draw it

@@ -121,6 +121,15 @@ void append_counters(std::string& out, const CounterTable& table, const CounterT
   out += "}";
 }
 
+const char* word_of(StatisticsCounters counters) {
+  switch (counters) {
+    case StatisticsCounters::all: return "all";
+    case StatisticsCounters::counted: return "counted";
+    case StatisticsCounters::totals: return "totals";
+  }
+  return "";
+}
+
 bool is_total(const CounterTable::Entry& e) {
   return e.path.find('[') == std::string::npos;
 }
@@ -298,8 +307,10 @@ std::string to_json(const RunStatistics& run, StatisticsCounters counters) {
   append_request(out, run);
   append_results(out, run);
   if (run.fast_forwarded != 0) out += fmt::format("  \"fast_forwarded\": {},\n", run.fast_forwarded);
-  out += fmt::format("  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"counters\": ", run.cycles,
-                     number(run.time_ns), number(run.wall_s));
+  out += fmt::format(
+      "  \"cycles\": {},\n  \"time_ns\": {},\n  \"wall_s\": {},\n  \"stats_counters\": \"{}\",\n  "
+      "\"counters\": ",
+      run.cycles, number(run.time_ns), number(run.wall_s), word_of(counters));
   if (all) {
     append_counters(out, run.table, run.values, "  ");
   } else {
@@ -314,9 +325,10 @@ std::string to_json(const RunStatistics& run, StatisticsCounters counters) {
         "{}\n    {{\n      \"kernel\": {},\n      \"input\": {},\n      \"outcome\": {},\n{}      "
         "\"cycles\": "
         "{},\n"
-        "{}      \"counters\": ",
+        "{}{}      \"counters\": ",
         n == 0 ? "" : ",", json_string(l.kernel), json_string(l.input), json_string(l.outcome),
         l.measured ? "" : "      \"fast_forwarded\": true,\n", l.cycles,
+        l.gpus == 1 ? "" : fmt::format("      \"gpus\": {},\n", l.gpus),
         l.consistency ? consistency_json(*l.consistency) : "");
     if (all) {
       append_counters(out, run.table, run.table.whole(l.counted), "      ");

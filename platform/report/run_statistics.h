@@ -77,6 +77,7 @@ struct WARPLINE_PUBLIC LaunchStatistics {
   std::string input;    ///< the file it came from
   std::string outcome;  ///< "done", "deadlock", "cycle limit", "stopped"
   Cycle cycles = 0;
+  unsigned gpus = 1;     ///< that ran its grids
   bool measured = true;  ///< counts in the run's totals; otherwise it was fast-forwarded over
   CounterTable::Changes counted;
   std::optional<ConsistencyStatistics> consistency;  ///< if it was asked for

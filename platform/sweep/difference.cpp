@@ -149,6 +149,12 @@ Result<std::string> compare(const std::string& first, const std::string& second,
     return faults;
   }
   const json &a = read_a.value(), &b = read_b.value();
+  // What a file does not have would look as if it had fallen to nothing.
+  if (options.instances)
+    for (const auto& [run, path] : {std::pair(&a, &first), std::pair(&b, &second)})
+      if (run->value("stats_counters", "all") == "totals")
+        return Diagnostic::about(*path, "has no counters of single blocks, which --instances shows",
+                                 "it was written with --stats-counters totals");
   Table runs;
   runs.add({"", first, second});
   for (const char* key : {"warpline", "gpu", "transport", "outcome"})

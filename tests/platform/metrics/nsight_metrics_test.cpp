@@ -228,6 +228,56 @@ TEST_F(MetricFiles, OfARunHaveTheWholeAndEachKernel) {
   EXPECT_EQ(reads.value(b), 1);
 }
 
+/// Statistics with fewer counters leave out those of a launch that has none beside it.
+TEST_F(MetricFiles, SayTheSameWhateverCountersTheyHave) {
+  for (const std::size_t skipped : {0, 1}) {
+    RunStatistics run;
+    run.cycles = 100;
+    run.time_ns = 50;
+    run.transport = "fast";
+    run.configuration = {{"sms", "2"}, {"gpus", "1"}, {"clocks.sm", "2000"}, {"sm.partitions", "4"}};
+    run.values = run.table.read([](CounterVisitor& v) {
+      v.counter("sm[0]", "instructions", 640, "instructions", "issued");
+      v.counter("dram[0]", "bytes_read", 3200, "bytes", "read");
+    });
+    for (std::size_t n = 0; n <= skipped; ++n) {
+      LaunchStatistics l;
+      l.kernel = n < skipped ? "skipped" : "k";
+      l.cycles = 100;
+      l.measured = n == skipped;
+      if (l.measured) l.counted = CounterTable::changes(run.values, {});
+      run.launches.push_back(l);
+    }
+    std::vector<std::string> shown;
+    for (const StatisticsCounters counters :
+         {StatisticsCounters::all, StatisticsCounters::counted, StatisticsCounters::totals}) {
+      const auto sources = read_metric_sources(write(to_json(run, counters)));
+      ASSERT_TRUE(sources.ok());
+      ASSERT_EQ(sources.value().size(), 1U);
+      EXPECT_EQ(sources.value()[0].counter("sm.instructions"), 640U);
+      EXPECT_EQ(sources.value()[0].transport, "fast");
+      shown.push_back(metrics_text(all(), sources.value()) + energy_text(sources.value()) +
+                      roofline_text(sources.value()));
+    }
+    EXPECT_EQ(shown[0], shown[1]);
+    EXPECT_EQ(shown[0], shown[2]);
+  }
+}
+
+/// A grid runs on one GPU of several, and two at a time on two.
+TEST_F(MetricFiles, AKernelIsUnderTheRoofOfTheGpusThatRanIt) {
+  const auto sources = read_metric_sources(
+      write(R"({"schema": 2, "configuration": {"gpus": 2, "sms": 1, "sm.partitions": 4, "clocks.sm": 1000},
+    "cycles": 100, "time_ns": 100, "counters": {"sm.instructions": {"value": 600}},
+    "launches": [{"kernel": "a", "cycles": 50, "counters": {"sm.instructions": {"value": 200}}},
+      {"kernel": "a + b", "cycles": 50, "gpus": 2, "counters": {"sm.instructions": {"value": 400}}}]})"));
+  ASSERT_TRUE(sources.ok());
+  const std::string text = roofline_text(sources.value());
+  EXPECT_THAT(text, HasSubstr("the whole run: 600 in 100 ns, 6 a ns; SMs issue 8 at most: 75.0%"));
+  EXPECT_THAT(text, HasSubstr("kernel a: 200 in 50 ns, 4 a ns; SMs issue 4 at most: 100.0%"));
+  EXPECT_THAT(text, HasSubstr("kernel a + b: 400 in 50 ns, 8 a ns; SMs issue 8 at most: 100.0%"));
+}
+
 TEST_F(MetricFiles, OfAProgramHaveItsKernels) {
   const auto sources = read_metric_sources(write(
       R"({"sm_mhz": 1000, "kernels": [{"name": "k", "time_ns": 70, "counters": {"dram.bytes_read": 64}}]})"));

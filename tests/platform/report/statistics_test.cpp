@@ -159,6 +159,9 @@ TEST(StatisticsJson, HasFewerCountersWhereFewerAreWanted) {
   const auto all = nlohmann::json::parse(to_json(run));
   const auto counted = nlohmann::json::parse(to_json(run, StatisticsCounters::counted));
   const auto totals = nlohmann::json::parse(to_json(run, StatisticsCounters::totals));
+  EXPECT_EQ(all["stats_counters"], "all");
+  EXPECT_EQ(counted["stats_counters"], "counted");
+  EXPECT_EQ(totals["stats_counters"], "totals");
   std::size_t blocks = 0;
   for (const auto& [path, of] : all["counters"].items()) {
     const bool total = path.find('[') == std::string::npos;

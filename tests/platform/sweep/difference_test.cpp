@@ -51,6 +51,19 @@ TEST_F(Differences, AreSaidConfigurationsFirstAndThenWhatChangedMost) {
       << "below the threshold";
 }
 
+TEST_F(Differences, OfBlocksNeedCountersOfBlocks) {
+  const std::string a = file("a.json", run_of(2000, 2, 1500, 100));
+  const std::string totals = file(
+      "b.json", R"({"stats_counters": "totals", "cycles": 2000, "configuration": {"l2.slices": 2, "sms": 4},
+      "counters": {"l2.waits": {"value": 1500, "unit": "cycles"}}})");
+  for (const auto& [first, second] : {std::pair(a, totals), std::pair(totals, a)}) {
+    const Result<std::string> text = difference_of(first, second, {1, true});
+    ASSERT_FALSE(text.ok()) << text.value();
+    EXPECT_NE(text.faults().front().text().find("no counters of single blocks"), std::string::npos);
+    EXPECT_TRUE(difference_of(first, second, {}).ok());
+  }
+}
+
 TEST_F(Differences, OfTheSameRunAreNone) {
   const std::string a = file("a.json", run_of(2000, 2, 1500, 100));
   const std::string text = difference_of(a, a, {}).value();
