@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "platform/sweep/result_statement.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline::sweep {
 namespace {
@@ -54,6 +56,28 @@ std::string unpacked(std::string_view packed, std::uint64_t bytes) {
   std::string out(bytes, '\0');
   const std::size_t made = ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size());
   if (ZSTD_isError(made) != 0 || made != bytes) throw StoreError{"has a series that is damaged"};
+  return out;
+}
+
+/// The line that `text` begins with, without its end; `text` goes on behind it.
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+/// Of a row of CSV, each as it stands there: with its quotes.
+std::vector<std::string_view> fields_of(std::string_view row) {
+  std::vector<std::string_view> out;
+  std::size_t begin = 0;
+  bool quoted = false;
+  for (std::size_t n = 0; n <= row.size(); ++n) {
+    if (n < row.size() && row[n] == '"') quoted = !quoted;
+    if (n < row.size() && (quoted || row[n] != ',')) continue;
+    out.push_back(row.substr(begin, n - begin));
+    begin = n + 1;
+  }
   return out;
 }
 
@@ -170,28 +194,38 @@ std::string ResultStore::lines_csv() const {
 }
 
 std::string ResultStore::series_csv() const {
-  std::string out;
-  Statement s =
-      prepare("SELECT point, workload, bytes, csv FROM series JOIN runs USING (point) ORDER BY point");
-  while (s.step()) {
-    std::string_view text;
-    const std::string csv = unpacked(s.blob(3), static_cast<std::uint64_t>(s.number(2)));
-    text = csv;
+  const auto each = [this](const auto& take) {
+    Statement s =
+        prepare("SELECT point, workload, bytes, csv FROM series JOIN runs USING (point) ORDER BY point");
+    while (s.step()) take(s, unpacked(s.blob(3), static_cast<std::uint64_t>(s.number(2))));
+  };
+  // A GPU without a kind of block has no columns of it.
+  std::vector<std::string> columns = {"launch", "kernel", "first", "last"};
+  each([&columns](const Statement&, const std::string& csv) {
+    std::string_view text = csv;
+    for (const std::string_view name : fields_of(next_line(text)))
+      if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.emplace_back(name);
+  });
+  std::string out = "point,workload," + joined(columns, ",") + "\n";
+  each([&columns, &out](const Statement& s, const std::string& csv) {
+    std::string_view text = csv;
     std::string begin;
     append_row(begin, {s.text(0), s.text(1)});
-    begin.back() = ',';
-    for (bool is_head = true; !text.empty(); is_head = false) {
-      const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-      // Of one study, all have the same columns.
-      if (!is_head) {
-        out.append(begin).append(text.substr(0, end));
-      } else if (out.empty()) {
-        out.append("point,workload,").append(text.substr(0, end));
-      }
-      text.remove_prefix(end);
+    begin.pop_back();
+    std::vector<std::size_t> places;  // of each of its columns
+    for (const std::string_view name : fields_of(next_line(text)))
+      places.push_back(
+          static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) - columns.begin()));
+    while (!text.empty()) {
+      const std::vector<std::string_view> fields = fields_of(next_line(text));
+      std::vector<std::string_view> row(columns.size());
+      for (std::size_t n = 0; n < std::min(fields.size(), places.size()); ++n) row[places[n]] = fields[n];
+      out += begin;
+      for (const std::string_view field : row) out.append(1, ',').append(field);
+      out += '\n';
     }
-  }
-  return out.empty() ? "point,workload,launch,kernel,first,last\n" : out;
+  });
+  return out;
 }
 
 }  // namespace warpline::sweep

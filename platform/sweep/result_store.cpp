@@ -86,6 +86,8 @@ json sums_of(const json& report) {
   std::uint64_t cycles = 0;
   double time_ns = 0;
   for (const json& kernel : report.at("kernels")) {
+    // One that was never timed has no cycles, and counted for nobody.
+    if (kernel.value("timed", std::uint64_t{1}) == 0) continue;
     cycles += kernel.value("cycles", std::uint64_t{0});
     time_ns += kernel.value("time_ns", 0.0);
     json own = json::object();
@@ -525,6 +527,8 @@ void ResultStore::add_launches(std::int64_t row, const json& launches) {
   // The launches of a kernel are counted together: a program may have many thousands.
   std::map<std::string, std::map<std::string, std::uint64_t>> sums;
   for (const json& l : launches) {
+    // One that was fast-forwarded over has neither a time of its own nor a part in what the run counted.
+    if (l.value("fast_forwarded", false)) continue;
     const std::string kernel = l.value("kernel", std::string{});
     launch
         .with(row, number++, kernel, l.value("outcome", std::string{}),
@@ -583,10 +587,10 @@ std::vector<std::string> ResultStore::changed_files() const {
 
 std::optional<ResultStore::Cost> ResultStore::cost_of(const std::string& workload) const {
   Statement s = prepare(
-      "SELECT avg(wall_s) * 1e6, max(peak_bytes), count(*) FROM runs WHERE workload = ? AND cycles IS NOT "
-      "NULL");
+      "SELECT avg(wall_s), max(peak_bytes), sum(outcome NOT IN ('refused', 'lost')) FROM runs "
+      "WHERE workload = ? AND outcome <> 'impossible' AND wall_s >= 0 AND wall_s < 9e999");
   if (!s.with(workload).step() || s.number(2) == 0) return std::nullopt;
-  return Cost{1e-6 * static_cast<double>(s.number(0)), static_cast<std::uint64_t>(s.number(1))};
+  return Cost{s.real(0), static_cast<std::uint64_t>(s.number(1))};
 }
 
 std::vector<ResultStore::Ending> ResultStore::endings() const {

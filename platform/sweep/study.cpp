@@ -20,11 +20,11 @@ namespace {
 constexpr std::size_t kMostSteps = 1'000'000;  ///< of an axis
 constexpr std::size_t kMostPointsAsked = 10'000'000;
 
-/// What the study says itself to every run.
+/// What the study says itself to every run, and what belongs to one that somebody looks at.
 const std::vector<std::string>& own_options() {
-  static const std::vector<std::string> kOwn = {"--gpu",     "--set",     "--stats",  "--report",
-                                                "--quiet",   "--verbose", "--help",   "-h",
-                                                "--profile", "--series",  "--sample", "--figures"};
+  static const std::vector<std::string> kOwn = {
+      "--gpu", "--set",     "--stats",  "--stats-counters", "--report",  "--quiet", "--verbose", "--help",
+      "-h",    "--profile", "--series", "--sample",         "--figures", "--live",  "--paused"};
   return kOwn;
 }
 
@@ -152,14 +152,15 @@ class StudyReader {
       reader.fault(figures->place,
                    "figures: are kept of every so many cycles, and sample does not say of how many",
                    "sample = 1000");
-    if (sample == nullptr) return;
-    const auto program = std::find_if(study_.workloads.begin(), study_.workloads.end(),
-                                      [](const Workload& w) { return w.program; });
-    if (program != study_.workloads.end())
-      reader.fault(
-          sample->place,
-          fmt::format("sample: {} is a program, of which there are no figures over time", program->name),
-          "launch files have them, in a study of their own");
+    // Each process writes into files of its own then, and no run has one.
+    const Member* const observed = study_.profile ? reader.find("profile") : sample;
+    for (const Workload& w : study_.workloads)
+      if (const auto& words = w.options; observed != nullptr && w.program &&
+                                         std::find(words.begin(), words.end(), "--children") != words.end())
+        reader.fault(observed->place,
+                     fmt::format("{}: is kept of one process, and {} has the option --children",
+                                 observed->key, w.name),
+                     "leave out --children, or have it in a study of its own");
   }
   /// A value as --set takes it; nothing where it can be none.
   std::optional<std::string> setting(const Value& v) const {

@@ -172,7 +172,13 @@ void Sweep::settle(Ended& ended) {
     result.outcome = says_outcome           ? outcome->get<std::string>()
                      : end.exit_status == 0 ? "finished"
                                             : "failed check";
-    if (result.outcome != "finished") {
+    if (result.outcome == "finished") {
+      // It may have gone on in a process of another name, or timed nothing.
+      if (study_.profile && result.profile.empty())
+        result.reason = "it wrote no profile";
+      else if (study_.sample && result.series.empty())
+        result.reason = "it wrote no figures over time";
+    } else {
       const auto failures = written.find("failures");
       const bool says_why = failures != written.end() && failures->is_array() && !failures->empty() &&
                             failures->front().is_string();

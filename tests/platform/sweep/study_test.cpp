@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
 #include "platform/sweep/points.h"
+#include "platform/sweep/sweep.h"
 #include "tests/support/scratch_folder.h"
 
 namespace warpline::sweep {
@@ -175,11 +177,30 @@ TEST_F(Studies, MistakesAreSaidWhereTheyStand) {
   EXPECT_EQ(fault(gpu + "sample = 0" + kRun, 2), "sample: must be 1 to 9223372036854775807, not 0");
   EXPECT_EQ(fault(gpu + "figures = [\"ipc\"]" + kRun, 2),
             "figures: are kept of every so many cycles, and sample does not say of how many");
-  EXPECT_EQ(fault(gpu + "sample = 10\n[[workload]]\nexec = \"k.toml\"", 2),
-            "sample: k is a program, of which there are no figures over time");
+  const std::string children = "\n[[workload]]\nexec = \"k.toml\"\noptions = \"--children\"";
+  EXPECT_EQ(fault(gpu + "sample = 10" + children, 2),
+            "sample: is kept of one process, and k has the option --children");
+  EXPECT_EQ(fault(gpu + "profile = true" + children, 2),
+            "profile: is kept of one process, and k has the option --children");
   EXPECT_EQ(fault(gpu + "[[workload]]\nrun = \"k.toml\"\noptions = [\"--profile\", \"p\"]", 4),
             "options: --profile is said by the study");
+  for (const char* const own : {"--stats-counters", "--live", "--paused", "--live=0"})
+    EXPECT_EQ(fault(gpu + "[[workload]]\nrun = \"k.toml\"\noptions = [\"" + own + "\"]", 4),
+              "options: " + std::string(own).substr(0, std::string(own).find('=')) + " is said by the study");
   EXPECT_EQ(fault(gpu, 0), "there is no [[workload]]");
+}
+
+TEST_F(Studies, ProgramsHaveFiguresOverTimeToo) {
+  const Result<Study> study = read("gpus = \"mini\"\nsample = 10\n[[workload]]\nexec = [\"k.toml\", \"a\"]");
+  ASSERT_TRUE(study.ok()) << study.faults().front().text();
+  const Result<Plan> plan = plan_of(study.value());
+  ASSERT_TRUE(plan.ok());
+  const std::vector<std::string> words = Sweep::words_of(study.value(), plan.value().points[0], "s.json");
+  const auto series = std::find(words.begin(), words.end(), "--series"),
+             program = std::find(words.begin(), words.end(), "--");
+  ASSERT_NE(program, words.end());
+  EXPECT_LT(series, program);
+  EXPECT_LT(std::find(words.begin(), words.end(), "--sample"), program);
 }
 
 TEST_F(Studies, AConditionThatSaysNothingOfAPointIsAFault) {

@@ -350,6 +350,75 @@ TEST_F(Sweeps, KeepProfilesAndFiguresOverTimeWhereTheyAreAskedFor) {
       << "who repeats a point keeps nothing";
 }
 
+TEST_F(Sweeps, FiguresOverTimeHaveTheColumnsOfAllPoints) {
+  make_points(3);
+  study_.sample = 500;
+  run([](const std::vector<std::string>& words) {
+    const std::size_t n = point_of(words);
+    std::ofstream(ChildRun::series_path())
+        << (n == 0   ? "launch,kernel,first,last,ipc\n1,\"k<1, 2>\",1,500,7\n"
+            : n == 1 ? "launch,kernel,first,last,link,ipc\n1,k,1,500,8,9\n"
+                     : "launch,kernel,first,last,warps\n1,k,1,500,3\n2,k,1,400,4\n");
+    return write_statistics(words);
+  });
+  EXPECT_EQ(ResultStore(results_, ResultStore::Access::read).series_csv(),
+            "point,workload,launch,kernel,first,last,ipc,link,warps\n0,w,1,\"k<1, 2>\",1,500,7,,\n"
+            "1,w,1,k,1,500,9,8,\n2,w,1,k,1,500,,,3\n2,w,2,k,1,400,,,4\n");
+}
+
+TEST_F(Sweeps, LaunchesThatWereNotTimedAreLeftOut) {
+  make_points(2);
+  run([](const std::vector<std::string>& words) {
+    std::ofstream(ChildRun::statistics_path())
+        << (point_of(words) == 0
+                ? R"({"outcome": "finished", "cycles": 7, "counters": {"a.b": {"value": 3}}, "launches": [
+              {"kernel": "skipped", "outcome": "done", "fast_forwarded": true, "cycles": 999, "counters": {"a.b": {"value": 9}}},
+              {"kernel": "k", "outcome": "done", "cycles": 7, "counters": {"a.b": {"value": 3}}}]})"
+                : R"({"kernels": [
+              {"name": "skipped", "launches": 2, "timed": 0, "cycles": 999, "time_ns": 9, "counters": {"a.b": 9}},
+              {"name": "k", "launches": 2, "timed": 1, "cycles": 7, "time_ns": 7, "counters": {"a.b": 3}}]})");
+    return 0;
+  });
+  const ResultStore store(results_, ResultStore::Access::read);
+  std::vector<std::string> launches;
+  store.ask("SELECT point, kernel, cycles FROM launches ORDER BY point", [&](const ResultStore::Row& row) {
+    launches.push_back(std::to_string(row.number(0)) + " " + row.text(1) + " " +
+                       std::to_string(row.number(2)));
+  });
+  EXPECT_EQ(launches, (std::vector<std::string>{"0 k 7", "1 k 7"}));
+  EXPECT_EQ(store.found(1, {"cycles", "a.b"})->values, store.found(0, {"cycles", "a.b"})->values);
+  store.ask("SELECT count(*) FROM kernel_counters",
+            [](const ResultStore::Row& row) { EXPECT_EQ(row.number(0), 0); });
+}
+
+/// As where another program writes what the run of a study was to write.
+TEST_F(Sweeps, AProfileThatWasNotWrittenIsSaid) {
+  make_points(1);
+  study_.profile = true;
+  run(write_statistics);
+  EXPECT_EQ(ResultStore(results_, ResultStore::Access::read).found(0, {})->reason, "it wrote no profile");
+}
+
+/// A sweep that knew the finished ones alone would foretell little of a study that hangs.
+TEST_F(Sweeps, RunsCostWhatTheyTookHoweverTheyEnded) {
+  make_points(3);
+  run(write_statistics);
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(results_.c_str(), &db), SQLITE_OK);
+  const auto seconds_after = [&](const char* sql) {
+    EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    const auto cost = ResultStore(results_, ResultStore::Access::read).cost_of("w");
+    return cost ? cost->seconds : -1;
+  };
+  EXPECT_EQ(seconds_after("UPDATE runs SET wall_s = 1"), 1);
+  EXPECT_EQ(seconds_after("UPDATE runs SET outcome = 'too long', cycles = NULL, wall_s = 10 WHERE point = 1"),
+            4);
+  EXPECT_EQ(seconds_after("UPDATE runs SET wall_s = 9e999 WHERE point = 0"), 5.5);
+  EXPECT_EQ(seconds_after("UPDATE runs SET wall_s = -3 WHERE point = 2"), 10);
+  EXPECT_EQ(seconds_after("UPDATE runs SET outcome = 'refused', cycles = NULL, wall_s = 1"), -1);
+  sqlite3_close(db);
+}
+
 TEST_F(Sweeps, WhatIsNoProfileIsSaid) {
   make_points(1);
   study_.profile = true;
