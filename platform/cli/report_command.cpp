@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "platform/cli/commands.h"
@@ -96,12 +97,10 @@ void add_report(CLI::App& app, int& status) {
   command.add_option("--heat", o.heat, "KEY,KEY of heat maps; the pairs that change most, unless said")
       ->delimiter(',')
       ->expected(2);
-  command
-      .add_option(
-          "--points", o.shown.points,
-          "N,N: points whose hottest lines and figures over time it shows beside those of the first, the "
-          "worst and the best, of a study that keeps them")
-      ->delimiter(',');
+  add_numbers(
+      command, "--points", o.shown.points, {0, SIZE_MAX},
+      "points whose hottest lines and figures over time it shows beside those of the first, the worst "
+      "and the best, of a study that keeps them");
   command.footer("Example: warpline report study.sqlite -o study.html --pareto dram.channels,cycles");
 }
 

@@ -5,7 +5,11 @@
 #include <cstddef>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "platform/sweep/points.h"
+#include "rtl_models/base/problem.h"
 
 namespace warpline {
 
@@ -14,6 +18,10 @@ namespace warpline {
 /// `--jobs`: 0 stands for as many as there are processors.
 void add_jobs(CLI::App& command, unsigned& jobs);
 [[nodiscard]] unsigned jobs_of(unsigned asked);
+
+/// An option that takes numbers with commas between, none left out, each in `range`. It may be repeated.
+void add_numbers(CLI::App& command, const std::string& name, std::vector<std::size_t>& numbers,
+                 std::pair<std::size_t, std::size_t> range, const std::string& meaning);
 
 /// A command of words, `warpline` and its arguments, in this process. Returns its exit status.
 int run_words(const std::vector<std::string>& words);
@@ -33,6 +41,10 @@ class StopSignals {
 };
 /// Whether one of them has come.
 [[nodiscard]] bool is_stop_wanted();
+
+/// Metrics and figures of a study that no GPU of it has, each where it stands. Of many points it looks at
+/// some, and says nothing of a name that others may have.
+[[nodiscard]] Diagnostics unknown_names(const sweep::Study& study, const sweep::Plan& plan);
 
 /// A file of results that is nobody's, and goes with this. Throws sweep::StoreError: there is no room for it.
 class ScratchFile {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -122,24 +123,31 @@ void print_estimate(const Study& study, const Plan& plan, const ResultStore& sto
   }
 }
 
-/// Seconds of each point that can be run: of its own run, if that has finished; else of one of the same
-/// workload, drawn from those that have. Nothing: a workload has none.
+/// Seconds of each point that can be run: of its own run, however that ended; else of one of the same
+/// workload, drawn from those that there are. Nothing: a workload has none that did more than to be refused
+/// or lost.
 std::optional<std::vector<double>> seconds_of_runs(const Study& study, const Plan& plan,
                                                    const ResultStore& store) {
   std::map<std::size_t, double> own;
   std::map<std::string, std::vector<double>> known;
-  store.ask("SELECT point, workload, wall_s FROM runs WHERE cycles IS NOT NULL ORDER BY point",
+  store.ask("SELECT point, workload, wall_s, outcome FROM runs WHERE outcome <> 'impossible' ORDER BY point",
             [&](const ResultStore::Row& row) {
-              own[static_cast<std::size_t>(row.number(0))] = row.real(2);
-              known[row.text(1)].push_back(row.real(2));
+              double seconds = row.real(2);
+              // Others may have written to the file.
+              if (!std::isfinite(seconds) || seconds < 0) return;
+              if (row.text(3) == "too long") seconds = study.limit_s.value_or(seconds);
+              own[static_cast<std::size_t>(row.number(0))] = seconds;
+              known[row.text(1)].push_back(seconds);
             });
+  std::vector<bool> unknown;
+  for (const Workload& w : study.workloads) unknown.push_back(!store.cost_of(w.name));
   Random random(1);
   std::vector<double> out;
   for (const Point& p : plan.points) {
     if (!p.impossible.empty()) continue;
     const auto found = own.find(p.number);
     const std::vector<double>& drawn = known[study.workloads[p.workload].name];
-    if (found == own.end() && drawn.empty()) return std::nullopt;
+    if (unknown[p.workload]) return std::nullopt;
     out.push_back(found != own.end() ? found->second : drawn[random.below(drawn.size())]);
   }
   return out;
@@ -150,7 +158,7 @@ void print_forecasts(const SweepOptions& o, const Study& study, const Plan& plan
   const auto runs = seconds_of_runs(study, plan, store);
   if (!runs || runs->empty()) {
     print_message(fmt::format("{:<12} none: {}\n", "forecast",
-                              runs ? "there is nothing to run" : "a workload has no run that has finished"));
+                              runs ? "there is nothing to run" : "a workload has no run"));
     return;
   }
   double sum = 0;
@@ -162,7 +170,7 @@ void print_forecasts(const SweepOptions& o, const Study& study, const Plan& plan
   std::vector<std::vector<std::string>> rows = {
       {"workers", "time", "speed-up", "efficiency", "manager busy", "limit"}};
   for (const std::size_t workers : o.workers) {
-    const Forecast f = forecast(*runs, workers);
+    const Forecast f = forecast(*runs, workers, ManagerCosts::of(study));
     rows.push_back({std::to_string(f.workers), duration(f.wall_s), fmt::format("{:.1f}", f.speed_up),
                     fmt::format("{:.1f}%", 100 * f.efficiency), fmt::format("{:.1f}%", 100 * f.manager_busy),
                     limits[static_cast<std::size_t>(f.limit)]});
@@ -359,6 +367,9 @@ int run_here(const SweepOptions& o) {
   if (!plan.ok()) return bad_input(plan.faults());
   if (plan.value().points.empty() && o.share.of == 1)
     return bad_input(o.study + ": the conditions leave no point", "require and exclude");
+  if (o.collect.empty())
+    if (const Diagnostics faults = unknown_names(study.value(), plan.value()); !faults.empty())
+      return bad_input(faults);
   try {
     if (!o.slurm.empty()) return write_job(o, plan.value());
     if (!o.collect.empty()) return collect(o, study.value(), plan.value());
@@ -491,15 +502,9 @@ void add_sweep(CLI::App& app, int& status) {
   add_jobs(command, o.jobs);
   command.add_flag("--plan", o.plan,
                    "only tells how many points there are, which are impossible, and what it would take");
-  command
-      .add_option(
-          "--workers", o.workers,
-          "of --plan: how long the study would take with so many (numbers between commas), by simulation "
-          "of who hands out points to them, and of runs as --results has them, or of first runs")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(std::size_t{1}, kMostWorkers))
-      ->type_name("N,...");
+  add_numbers(command, "--workers", o.workers, {1, kMostWorkers},
+              "of --plan: how long the study would take with so many (numbers between commas), by simulation "
+              "of who hands out points to them, and of runs as --results has them, or of first runs");
   command.add_flag("--retry", o.retry,
                    "runs those again that were refused, lost, interrupted or took too long");
   command.add_flag("--quiet", o.quiet, "no plan, no progress bar and no table");

@@ -4,12 +4,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "platform/sweep/study.h"
+
 namespace warpline::sweep {
 
 /// What one process that hands out points (Sweep over RemoteRuns) takes for it, in seconds. The figures are
 /// those of tests/bench/sweep_bench on one core of a Xeon server, with the statistics of `vecadd` on `mini`
 /// (docs/studies.md), but for the two of the program itself.
 struct ManagerCosts {
+  /// Those of a study: rows with a profile or figures over time take longer.
+  [[nodiscard]] static ManagerCosts of(const Study& study);
+
   double hand_out = 15e-6;    ///< a point is sent to a place
   double answer = 800e-6;     ///< an answer is read, and its row put into the transaction
   double look = 0.015e-6;     ///< of each place, each time that all are looked at

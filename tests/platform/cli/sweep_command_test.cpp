@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 #include <fstream>
@@ -26,8 +27,9 @@ class SweepCommand : public ::testing::Test {
                                      "grid = [2]\nblock = [64]\n";
     write_study("\"l2.slices\" = [2, 4, 8]");
   }
-  void write_study(const std::string& keys) {
-    std::ofstream(study()) << "gpus = \"mini\"\n[keys]\n" << keys << "\n[[workload]]\nrun = \"g.toml\"\n";
+  void write_study(const std::string& keys, const std::string& head = {}) {
+    std::ofstream(study()) << head << "gpus = \"mini\"\n[keys]\n"
+                           << keys << "\n[[workload]]\nrun = \"g.toml\"\n";
   }
   [[nodiscard]] std::string path(const std::string& name) const { return folder_.path() + "/" + name; }
   [[nodiscard]] std::string study() const { return path("study.toml"); }
@@ -101,6 +103,74 @@ TEST_F(SweepCommand, APlanForetellsTheTimeOfMoreWorkers) {
   write_study("\"l2.slices\" = [2, 4]");
   EXPECT_THAT(command({"sweep", study(), "--plan", "--workers", "3", "--results", path("r.sqlite")}).err,
               HasSubstr("a study of another text"));
+}
+
+TEST_F(SweepCommand, NumbersAreReadOneByOne) {
+  sweep("r.sqlite");
+  for (const char* list : {"1,,2", "1,", ",", "0", "-1", "1.5"}) {
+    const Ended e = command({"sweep", study(), "--plan", "--results", path("r.sqlite"), "--workers", list});
+    EXPECT_EQ(e.status, kBadInput) << list << e.out;
+    EXPECT_THAT(e.err, HasSubstr("is no number from 1 to 1000000")) << list;
+  }
+  for (const char* list : {"0,,1", "-1", "0,x"}) {
+    const Ended e = command({"report", path("r.sqlite"), "-o", path("r.html"), "--points", list});
+    EXPECT_EQ(e.status, kBadInput) << list;
+    EXPECT_THAT(e.err, HasSubstr("is no number from 0 on")) << list;
+  }
+}
+
+/// A run that was ended at its limit takes as long as that in another sweep.
+TEST_F(SweepCommand, AForecastKnowsRunsThatDidNotFinish) {
+  write_study("\"l2.slices\" = [2, 4, 8]", "time_limit_s = 1000\n");
+  sweep("r.sqlite");
+  {
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path("r.sqlite").c_str(), &db), SQLITE_OK);
+    for (const char* sql : {"UPDATE runs SET outcome = 'too long', cycles = NULL, wall_s = 7 WHERE point = 1",
+                            "UPDATE runs SET outcome = 'lost', cycles = NULL, wall_s = 500 WHERE point = 2",
+                            "UPDATE runs SET wall_s = 0 WHERE point = 0"})
+      ASSERT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(db);
+  }
+  const Ended e = command({"sweep", study(), "--plan", "--workers", "1", "--results", path("r.sqlite")});
+  ASSERT_EQ(e.status, kDone) << e.err;
+  EXPECT_THAT(e.err, HasSubstr("3 runs of 8 min on average, the longest 17 min"));
+}
+
+TEST_F(SweepCommand, NamesOfNothingAreSaidBeforeAnythingRuns) {
+  const auto plan_of = [this](const std::string& head) {
+    write_study("\"l2.slices\" = [2, 4, 8]", head);
+    return command({"sweep", study(), "--plan"});
+  };
+  const Ended metric = plan_of("metrics = [\"wall_s\", \"cyclse\", \"l2.raeds\"]\n");
+  EXPECT_EQ(metric.status, kBadInput);
+  EXPECT_THAT(metric.err, HasSubstr("study.toml:1:22: error: metrics: nothing is called \"cyclse\""));
+  EXPECT_THAT(metric.err, HasSubstr("did you mean \"cycles\""));
+  EXPECT_THAT(metric.err, HasSubstr("nothing is called \"l2.raeds\""));
+  const Ended figure = plan_of("sample = 10\nfigures = \"nonsense\"\n");
+  EXPECT_EQ(figure.status, kBadInput);
+  EXPECT_THAT(figure.err, HasSubstr("study.toml:2:11: error: figures: nothing is called \"nonsense\""));
+  const Ended all = plan_of(
+      "metrics = [\"cycles\", \"l2.sector_hits\", \"buffer.a.l2.sector_hits\"]\n"
+      "sample = 10\nfigures = [\"ipc\", \"l2[*].sector_hits\"]\n");
+  EXPECT_EQ(all.status, kDone) << all.err;
+}
+
+/// Without waiting, no roof of bandwidth holds.
+TEST_F(SweepCommand, RooflinesAreOfTimedRuns) {
+  EXPECT_THAT(command({"run", path("g.toml"), "--quiet", "--transport", "lt", "--roofline"}).err,
+              HasSubstr("of which --transport lt has an estimate without waiting"));
+  // SystemC, by which such runs go, is begun once in a process.
+  ASSERT_EQ(command({"run", path("g.toml"), "--quiet", "--stats", path("fast.json")}).status, kDone);
+  EXPECT_EQ(command({"metrics", path("fast.json"), "--roofline"}).status, kDone);
+  std::ifstream fast(path("fast.json"));
+  nlohmann::json run = nlohmann::json::parse(fast);
+  run["transport"] = "lt";
+  std::ofstream(path("lt.json")) << run;
+  const Ended file = command({"metrics", path("lt.json"), "--roofline"});
+  EXPECT_EQ(file.status, kBadInput) << file.out;
+  EXPECT_THAT(file.err, HasSubstr("--transport lt"));
+  EXPECT_EQ(command({"metrics", path("lt.json"), "--energy"}).status, kDone);
 }
 
 TEST_F(SweepCommand, WhatTasksHaveDoneIsNotCollectedIntoAFileOfTheirs) {

@@ -87,5 +87,20 @@ TEST(Forecasts, NoRunIsLostAndNobodyWorksTwiceAtATime) {
   }
 }
 
+TEST(Forecasts, ProfilesTakeWhoHandsOutLonger) {
+  Study study;
+  const double plain = ManagerCosts::of(study).answer;
+  EXPECT_EQ(plain, ManagerCosts().answer);
+  study.sample = 100;
+  const double sampled = ManagerCosts::of(study).answer;
+  study.profile = true;
+  const ManagerCosts both = ManagerCosts::of(study);
+  EXPECT_GT(sampled, plain);
+  EXPECT_GT(both.answer, 10 * plain);
+  const std::vector<double> runs(2000, 1.0);
+  EXPECT_LT(forecast(runs, 50).manager_busy, 0.2);
+  EXPECT_EQ(forecast(runs, 200, both).limit, Forecast::Limit::manager);
+}
+
 }  // namespace forecast_test
 }  // namespace warpline::sweep
