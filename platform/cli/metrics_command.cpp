@@ -24,13 +24,7 @@ int run_metrics(const MetricsOptions& o) {
   if (o.list && (!o.path.empty() || o.energy || o.roofline || !o.kernel.empty()))
     return bad_input({Diagnostic::about("--list", "it lists metrics, and reads no file")});
   if (o.list) {
-    print_result(
-        metrics_reference() +
-        "\n## Energy\n\nBy what `--energy` estimates: the work that was counted, times what one of it took "
-        "on "
-        "an H200 (HBM3e, driver 580.159, November 2026), told from its energy counter over\nfour seconds of "
-        "loops on all SMs. It tells kernels and designs apart; it is no product's power.\n\n" +
-        energy_figures());
+    print_result(metrics_reference() + "\n" + energy_figures());
     return kDone;
   }
   if (o.path.empty())
