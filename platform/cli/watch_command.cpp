@@ -112,7 +112,7 @@ bool is_number_word(const std::string& text) {
 Result<std::string> address_in(const std::string& given) {
   if (given.find("://") != std::string::npos) return given;
   const Result<std::string> text = read_file(given);
-  if (!text.ok()) return given.find(':') == std::string::npos ? Result<std::string>(text.faults()) : given;
+  if (!text.ok()) return given;  // which is no address either
   const std::size_t at = text.value().rfind("http://");
   if (at == std::string::npos)
     return Diagnostic::about(given, "there is no address of a run in it",

@@ -156,7 +156,8 @@ std::string wait_table(const LiveJson& waits, std::size_t rows) {
 }  // namespace
 
 Result<LivePlace> place_of(const std::string& address) {
-  const std::string hint = "the address that warpline run --live prints: http://127.0.0.1:PORT/TOKEN/";
+  const std::string hint =
+      "the address that warpline run --live prints, http://127.0.0.1:PORT/TOKEN/, or a file with it";
   std::string rest = address;
   if (rest.rfind("http://", 0) == 0) rest = rest.substr(7);
   const std::size_t slash = rest.find('/'), colon = rest.find(':');

@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "platform/cli/exit_status.h"
 #include "platform/cli/run_ranks.h"
 #include "tests/support/command.h"
+#include "tests/support/scratch_folder.h"
 
 namespace warpline {
 namespace watch_command_test {
@@ -22,6 +25,12 @@ TEST(WatchCommand, RefusesWhatItCannotDo) {
                     kernel = WARPLINE_SOURCE_DIR "/sw/kernels/vecadd.toml";
   expect_refused({"watch", "8080"}, "\"8080\" is no address of a run");
   expect_refused({"watch", nowhere}, "127.0.0.1:1 cannot connect: Connection refused");
+  const ScratchFolder scratch;
+  std::ofstream(scratch.path("said")) << "note: something\nlive: " << nowhere << "\n";
+  std::ofstream(scratch.path("other")) << "note: something\n";
+  expect_refused({"watch", scratch.path("said")}, "127.0.0.1:1 cannot connect: Connection refused");
+  expect_refused({"watch", scratch.path("other")}, "there is no address of a run in it");
+  expect_refused({"watch", nowhere, "--line", "0x1 HTTP/1.1"}, "\"0x1 HTTP/1.1\" is no address");
   expect_refused({"watch", nowhere, "--pause", "--once"}, "are for one at a time");
   expect_refused({"watch", nowhere, "--gpu", "1"}, "neither is given");
   expect_refused({"watch", nowhere, "--step-to", "soon"}, "\"soon\" is no whole number");
