@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "platform/sweep/beside_run.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 #include "rtl_models/document/files.h"
@@ -21,7 +22,10 @@ constexpr int kStatisticsSchema = 2;  ///< of statistics
 
 struct PlainRun {
   std::shared_ptr<const json> statistics;
-  std::string inputs, gpu;
+  std::vector<std::string> inputs;  ///< paths, as the command has them
+  std::string files;                ///< what they are and what they name, with hashes
+  std::string choices;              ///< what else two runs must agree in: "transport fast, seed 1"
+  std::string gpu;
   std::set<std::string> set;  ///< keys that its command has set
   std::string profile, series;
 };
@@ -64,14 +68,28 @@ Result<PlainRun> read_run(const std::string& path) {
     return Diagnostic::about(path, "its schema is none that this version reads", "run it anew");
   PlainRun run;
   run.statistics = read;
-  std::vector<std::string> inputs;
   for (const json& input : read->at("input"))
-    if (input.is_string())
-      inputs.push_back(std::filesystem::path(input.get<std::string>()).filename().string());
-  run.inputs = joined(inputs, " + ");
+    if (input.is_string()) run.inputs.push_back(input.get<std::string>());
   if (const auto gpu = read->find("gpu"); gpu != read->end() && gpu->is_string())
     run.gpu = gpu->get<std::string>();
   read_command(read->at("command"), run);
+  for (const json& file : read->value("files", json::array()))
+    if (file.is_object() &&
+        file.value("path", json{}) != run.gpu)  // what GPUs are compared in is no workload
+      run.files += file.value("path", json{}).dump() + file.value("sha256", json{}).dump();
+  std::vector<std::string> choices;
+  const auto choose = [&choices](const std::string& name, const json& value) {
+    if (value.is_null() || value == false || (value.is_array() && value.empty())) return;
+    std::string shown = name;
+    std::replace(shown.begin(), shown.end(), '_', ' ');
+    choices.push_back(
+        value == true ? shown : shown + " " + (value.is_string() ? value.get<std::string>() : value.dump()));
+  };
+  choose("transport", read->value("transport", json{}));
+  const json options = read->value("options", json::object());
+  if (options.is_object())
+    for (const auto& [name, value] : options.items()) choose(name, value);
+  run.choices = joined(choices);
   return run;
 }
 
@@ -91,8 +109,37 @@ std::set<std::string> keys_of(const std::vector<PlainRun>& runs) {
   return out;
 }
 
+/// A name for the workload of each run. Runs of the same files, transport, seed and so on have the same one;
+/// what tells others apart is part of theirs.
+std::vector<std::string> workloads_of(const std::vector<PlainRun>& runs) {
+  const auto inputs_of = [](const PlainRun& run, bool whole) {
+    std::vector<std::string> texts;
+    for (const std::string& path : run.inputs)
+      texts.push_back(whole ? path : std::filesystem::path(path).filename().string());
+    return joined(texts, " + ");
+  };
+  std::map<std::string, std::set<std::string>> paths, contents, choices;  // that go by the same name
+  for (const PlainRun& run : runs) {
+    const std::string name = inputs_of(run, false), path = inputs_of(run, true);
+    paths[name].insert(path);
+    contents[path].insert(run.files);
+    choices[name].insert(run.choices);
+  }
+  std::vector<std::string> out;
+  for (const PlainRun& run : runs) {
+    const std::string name = inputs_of(run, false), path = inputs_of(run, true);
+    std::string& own = out.emplace_back(paths[name].size() > 1 ? path : name);
+    if (const auto& versions = contents[path]; versions.size() > 1)
+      own += ", version " + std::to_string(1 + std::distance(versions.begin(), versions.find(run.files)));
+    if (choices[name].size() > 1) own += " (" + run.choices + ")";
+  }
+  return out;
+}
+
+using Check = Diagnostics (*)(const std::string& path, const std::string& text, const json& run);
+
 Diagnostics read_beside(const char* option, const std::vector<std::string>& paths,
-                        std::vector<PlainRun>& runs, std::string PlainRun::*into) {
+                        std::vector<PlainRun>& runs, std::string PlainRun::*into, Check check) {
   if (paths.empty()) return {};
   if (paths.size() != runs.size())
     return {Diagnostic::about(option, counted(paths.size(), "file") + " for " + counted(runs.size(), "run"),
@@ -100,6 +147,8 @@ Diagnostics read_beside(const char* option, const std::vector<std::string>& path
   for (std::size_t n = 0; n < paths.size(); ++n) {
     const Result<std::string> text = read_file(paths[n], kMostRunBytes);
     if (!text.ok()) return text.faults();
+    if (Diagnostics faults = check(paths[n], text.value(), *runs[n].statistics); !faults.empty())
+      return faults;
     runs[n].*into = text.value();
   }
   return {};
@@ -114,10 +163,12 @@ Diagnostics store_runs(const PlainRuns& files, const std::string& results) {
     if (!run.ok()) return run.faults();
     runs.push_back(run.value());
   }
-  if (Diagnostics faults = read_beside("--profile", files.profiles, runs, &PlainRun::profile);
+  if (Diagnostics faults =
+          read_beside("--profile", files.profiles, runs, &PlainRun::profile, faults_of_profile);
       !faults.empty())
     return faults;
-  if (Diagnostics faults = read_beside("--series", files.series, runs, &PlainRun::series); !faults.empty())
+  if (Diagnostics faults = read_beside("--series", files.series, runs, &PlainRun::series, faults_of_series);
+      !faults.empty())
     return faults;
   Study study;
   study.name = joined(files.statistics);
@@ -125,14 +176,16 @@ Diagnostics store_runs(const PlainRuns& files, const std::string& results) {
   study.metrics = {"cycles"};
   std::vector<Point> points;
   const std::set<std::string> keys = keys_of(runs);
+  const std::vector<std::string> workloads = workloads_of(runs);
   for (const PlainRun& run : runs) {
+    const std::string& name = workloads[points.size()];
     Point& point = points.emplace_back();
     point.number = points.size() - 1;
     point.gpu = run.gpu;
-    const auto same = [&run](const Workload& w) { return w.name == run.inputs; };
+    const auto same = [&name](const Workload& w) { return w.name == name; };
     const auto workload = std::find_if(study.workloads.begin(), study.workloads.end(), same);
     point.workload = static_cast<std::size_t>(workload - study.workloads.begin());
-    if (workload == study.workloads.end()) study.workloads.push_back({run.inputs, false, {}, {}});
+    if (workload == study.workloads.end()) study.workloads.push_back({name, false, {}, {}});
     const json& configuration = run.statistics->at("configuration");
     for (const std::string& key : keys)
       if (const auto value = configuration.find(key); value != configuration.end())
@@ -159,7 +212,7 @@ Diagnostics store_runs(const PlainRuns& files, const std::string& results) {
             [&](const ResultStore::Row& row) {
               refused = files.statistics[static_cast<std::size_t>(row.number(0))] + ": " + row.text(1);
             });
-  if (!refused.empty()) return {Diagnostic::about(refused, "it, or what belongs to it, cannot be read")};
+  if (!refused.empty()) return {Diagnostic::about(refused, "cannot be read")};
   return {};
 }
 

@@ -94,7 +94,7 @@ TEST_F(ReportCommand, OfRunsThatWereMadeOneByOne) {
   EXPECT_THAT(page, HasSubstr("point 0 (first and worst): l2.slices = 2"));
   refused({"2.json", "8.json", "--profile", "2.p", "-o", "study.html"}, "1 file for 2 runs");
   refused({"2.p", "2.csv", "-o", "study.html"}, "is neither a file of results nor one of statistics");
-  refused({"2.json", "--profile", "2.json", "-o", "study.html"}, "2.json: what it wrote are no statistics");
+  refused({"2.json", "--profile", "2.json", "-o", "study.html"}, "2.json: error: is no profile");
   refused({"2.json", "-o", "2.json"}, "a file of a run");
 }
 
