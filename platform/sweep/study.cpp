@@ -20,14 +20,6 @@ namespace {
 constexpr std::size_t kMostSteps = 1'000'000;  ///< of an axis
 constexpr std::size_t kMostPointsAsked = 10'000'000;
 
-/// What the study says itself to every run, and what belongs to one that somebody looks at.
-const std::vector<std::string>& own_options() {
-  static const std::vector<std::string> kOwn = {
-      "--gpu", "--set",     "--stats",  "--stats-counters", "--report",  "--quiet", "--verbose", "--help",
-      "-h",    "--profile", "--series", "--sample",         "--figures", "--live",  "--paused"};
-  return kOwn;
-}
-
 class StudyReader {
  public:
   StudyReader(const Document& document, Study& study, Diagnostics& faults)
@@ -309,7 +301,7 @@ class StudyReader {
     if (reader.find("options") != nullptr)
       for (const Value* option : texts(reader, "options")) {
         const std::string word = option->text.substr(0, option->text.find('='));
-        if (std::find(own_options().begin(), own_options().end(), word) != own_options().end())
+        if (own_option(word) != nullptr)
           reader.fault(option->place, fmt::format("options: {} is said by the study", word),
                        word == "--set" || word == "--gpu" ? "keys stand in [keys], GPUs in gpus" : "");
         w.options.push_back(option->text);
@@ -335,6 +327,17 @@ class StudyReader {
 };
 
 }  // namespace
+
+const OwnOption* own_option(const std::string& word) {
+  static const OwnOption kOwn[] = {
+      {"--gpu", true},      {"--set", true},     {"--stats", true},   {"--stats-counters", true},
+      {"--report", true},   {"--live", true},    {"--profile", true}, {"--series", true},
+      {"--sample", true},   {"--figures", true}, {"--paused", false}, {"--quiet", false},
+      {"--verbose", false}, {"--help", false},   {"-h", false}};
+  const auto* const found =
+      std::find_if(std::begin(kOwn), std::end(kOwn), [&word](const OwnOption& o) { return word == o.name; });
+  return found == std::end(kOwn) ? nullptr : found;
+}
 
 std::vector<std::string> condition_names() {
   std::vector<std::string> names = config_keys();

@@ -50,6 +50,15 @@ struct Study {
   std::vector<std::string> figures;     ///< of `sample`; empty: those that `--series` has unless told
 };
 
+/// An option of `warpline run` or `exec` that a study says itself to every run, or that only says where what
+/// was counted goes.
+struct OwnOption {
+  const char* name;
+  bool takes_value;  ///< in its own word, or behind "="
+};
+/// The one called `word`, without a value; null: it is none of them.
+[[nodiscard]] const OwnOption* own_option(const std::string& word);
+
 /// The names that conditions may use: keys of GPUs, `gpu` and `workload`.
 [[nodiscard]] std::vector<std::string> condition_names();
 

@@ -105,6 +105,16 @@ Section points_section(const ReportInput& in) {
   for (const CommandParts& c : r.commands)
     commands.push_back("[" + script_text(shell_text(c.before)) + "," + script_text(shell_text(c.after)) +
                        "]");
+  // Nearly always a workload has one command: only points with another one say so.
+  std::vector<unsigned> usual(r.workloads.size(), kNone);
+  std::vector<std::string> usual_texts, others;
+  for (const StudyRun& run : r.runs) {
+    if (usual[run.workload] == kNone) usual[run.workload] = run.command;
+    if (usual[run.workload] != run.command)
+      others.push_back(fmt::format("\"{}\":{}", run.point, run.command));
+  }
+  usual_texts.reserve(usual.size());
+  for (const unsigned command : usual) usual_texts.push_back(std::to_string(command));
   for (const std::size_t n : order) {
     const StudyRun& run = r.runs[n];
     std::string row = fmt::format("[{},{},{},{}", run.point, run.workload, run.gpu, run.outcome);
@@ -121,7 +131,8 @@ Section points_section(const ReportInput& in) {
               ",\"gpus\":" + list(r.gpus) + ",\"outcomes\":" + list(r.outcomes) +
               ",\"keys\":" + list(r.keys) + ",\"values\":[" + joined(values, ",") +
               "],\"metrics\":" + list(metric_names) + ",\"units\":" + list(units) + ",\"commands\":[" +
-              joined(commands, ",") + "],\"reasons\":{" + joined(reasons, ",") +
+              joined(commands, ",") + "],\"command_of\":[" + joined(usual_texts, ",") +
+              "],\"other_commands\":{" + joined(others, ",") + "},\"reasons\":{" + joined(reasons, ",") +
               "},\"texts\":" + list(reason_texts) + ",\n\"rows\":[" + joined(rows, ",\n") + "]}</script>\n";
   return out;
 }

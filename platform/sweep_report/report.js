@@ -23,7 +23,7 @@
   };
   const quoted = (word) => /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
   const command = (row) => {
-    const [before, after] = data.commands[row[1]];
+    const [before, after] = data.commands[data.other_commands[row[0]] ?? data.command_of[row[1]]];
     const sets = data.keys.flatMap((key, n) => row[first + n] < 0 ? [] : ["--set", quoted(key + "=" + data.values[n][row[first + n]])]);
     return [before, "--gpu", quoted(data.gpus[row[2]]), ...sets, after].filter((word) => word !== "").join(" ");
   };

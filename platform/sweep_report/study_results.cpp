@@ -9,6 +9,7 @@
 #include "platform/config/config_entries.h"
 #include "platform/config/load_gpu.h"
 #include "platform/sweep/condition.h"
+#include "platform/sweep/study.h"
 
 namespace warpline::sweep {
 namespace {
@@ -58,12 +59,11 @@ CommandParts parts_of(const std::vector<std::string>& words) {
       parts.after.insert(parts.after.end(), words.begin() + static_cast<std::ptrdiff_t>(n), words.end());
       break;
     }
-    static const char* const kOwn[] = {"--gpu",     "--set",    "--stats",  "--stats-counters", "--report",
-                                       "--profile", "--series", "--sample", "--figures"};
-    if (std::find(std::begin(kOwn), std::end(kOwn), word) != std::end(kOwn)) {
-      ++n;
-      behind = true;
-    } else if (word != "--quiet") {
+    const std::size_t equals = word.find('=');
+    if (const OwnOption* const own = own_option(word.substr(0, equals))) {
+      if (own->takes_value) behind = true;
+      if (own->takes_value && equals == std::string::npos) ++n;
+    } else {
       (behind ? parts.after : parts.before).push_back(n == 0 ? "warpline" : word);
     }
   }
@@ -133,12 +133,14 @@ class Reader {
         });
     for (StudyRun& run : out_.runs) run.settings.resize(out_.keys.size(), kNone);
   }
-  /// Of a workload's first runs: how it is begun, and of what.
-  void take_inputs(const StudyRun& run, const ResultStore::Row& row) {
-    out_.commands.resize(out_.workloads.size());
+  /// How a run is begun, and of its workload's first runs, of what.
+  void take_inputs(StudyRun& run, const ResultStore::Row& row) {
+    CommandParts parts = parts_of(words_of(row.text(13)));
+    const auto [command, is_new] =
+        command_numbers_.try_emplace({parts.before, parts.after}, out_.commands.size());
+    if (is_new) out_.commands.push_back(std::move(parts));
+    run.command = static_cast<unsigned>(command->second);
     has_files_.resize(out_.workloads.size());
-    CommandParts& parts = out_.commands[run.workload];
-    if (parts.before.empty()) parts = parts_of(words_of(row.text(13)));
     if (has_files_[run.workload]) return;
     for (const json& file : json::parse(row.text(14), nullptr, false)) {
       if (!file.is_object()) continue;
@@ -208,6 +210,7 @@ class Reader {
   const ResultStore& store_;
   StudyResults& out_;
   std::unordered_map<std::int64_t, std::size_t> configuration_numbers_;
+  std::map<std::pair<std::vector<std::string>, std::vector<std::string>>, std::size_t> command_numbers_;
   std::vector<bool> has_files_;
 };
 
@@ -241,7 +244,7 @@ std::string shell_text(const std::vector<std::string>& words) {
 }
 
 std::string command_of(const StudyResults& results, const StudyRun& run) {
-  const CommandParts& parts = results.commands[run.workload];
+  const CommandParts& parts = results.commands[run.command];
   std::vector<std::string> words = parts.before;
   words.insert(words.end(), {"--gpu", results.gpus[run.gpu]});
   for (std::size_t k = 0; k < results.keys.size(); ++k)

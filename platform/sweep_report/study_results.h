@@ -21,6 +21,7 @@ struct StudyRun {
   unsigned workload = 0, gpu = 0, outcome = 0;  ///< of StudyResults
   std::vector<unsigned> settings;               ///< of each key the number of its value; kNone: it is not set
   unsigned configuration = kNone;               ///< of StudyResults::configurations
+  unsigned command = 0;                         ///< of StudyResults::commands
   double cycles = NAN, time_ns = NAN;           ///< NaN: it did not run
   double wall_s = 0, cpu_s = 0, peak_bytes = 0;
   std::string reason;  ///< unless it finished
@@ -57,7 +58,7 @@ struct StudyResults {
   std::vector<ConfigurationKey> configuration;
   /// Of keys with numbers, the value in each configuration; one where all have the same.
   std::map<std::string, std::vector<double>> numbers;
-  std::vector<CommandParts> commands;                            ///< of each workload
+  std::vector<CommandParts> commands;                            ///< each once
   std::vector<std::pair<std::string, std::string>> input_files;  ///< paths and SHA-256
   std::map<std::string, CounterName> counters;                   ///< totals, by path
 
