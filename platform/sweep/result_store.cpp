@@ -625,7 +625,10 @@ class ResultStore::MetricReader {
   explicit MetricReader(const ResultStore& store)
       : counter_(store.prepare(
             "SELECT value FROM counters JOIN counter_names ON id = counter WHERE point = ? AND path = ?")),
-        known_(store.prepare("SELECT 1 FROM counter_names WHERE path = ?")) {}
+        known_(store.prepare("SELECT 1 FROM counter_names WHERE path = ?")),
+        key_(store.prepare(
+            "SELECT json_extract(keys, '$.\"' || ? || '\"') FROM runs JOIN configurations ON id = "
+            "configuration WHERE point = ?")) {}
   /// Of a row whose column 0 is its point, and whose columns from `first` on are figures(). Empty: it has
   /// none.
   std::string text(const Statement& row, int first, const std::string& metric) {
@@ -633,11 +636,30 @@ class ResultStore::MetricReader {
     if (figure != figures().end()) return row.text(first + static_cast<int>(figure - figures().begin()));
     if (row.is_null(first)) return {};  // it did not run, and counted nothing
     if (counter_.with(row.number(0), metric).step()) return counter_.text(0);
-    return known_.with(metric).step() ? "0" : "";
+    return known_.with(metric).step() && has_blocks(row.number(0), metric) ? "0" : "";
   }
 
  private:
-  Statement counter_, known_;
+  /// Whether the GPU of a point has the blocks that a counter's path names, "gpu[1].l2[7].sector_hits", so
+  /// that one without a row has counted nothing. Zeros of blocks have no rows.
+  bool has_blocks(std::int64_t point, const std::string& path) {
+    static const std::map<std::string, const char*> kKeys = {{"gpu", "gpus"},
+                                                             {"sm", "sms"},
+                                                             {"l2", "l2.slices"},
+                                                             {"dram", "dram.channels"},
+                                                             {"peer", "pcie_system.peers"},
+                                                             {"gpu_switch", "gpu_switch.count"}};
+    for (const std::string_view part : split(path, '.')) {
+      const std::size_t open = part.find('[');
+      if (open == std::string_view::npos) continue;
+      const auto key = kKeys.find(std::string(part.substr(0, open)));
+      const auto index = real_number(part.substr(open + 1, part.size() - open - 2));
+      if (key == kKeys.end() || !index || !key_.with(std::string(key->second), point).step()) return false;
+      if (key_.is_null(0) || *index >= key_.real(0)) return false;
+    }
+    return true;
+  }
+  Statement counter_, known_, key_;
 };
 
 std::optional<ResultStore::Found> ResultStore::found(std::size_t point,

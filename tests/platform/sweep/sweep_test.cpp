@@ -9,6 +9,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
 
 #include "rtl_models/base/random.h"
 #include "tests/support/environment.h"
@@ -427,6 +429,35 @@ TEST_F(Sweeps, WhatIsNoProfileIsSaid) {
     return write_statistics(words);
   });
   EXPECT_EQ(outcomes(), (std::vector<std::string>{"0 refused"}));
+}
+
+/// A counter of a block that a point's GPU has not is no 0, with which the point would be the best.
+TEST_F(Sweeps, HaveNothingOfBlocksThatAPointHasNot) {
+  {
+    ResultStore store(results_, ResultStore::Access::write);
+    store.begin(study_, "1.2.3");
+    for (const unsigned slices : {2U, 4U}) {
+      Point p;
+      p.number = slices;
+      p.gpu = "mini";
+      PointResult r;
+      r.outcome = "finished";
+      r.statistics = std::make_shared<const nlohmann::json>(
+          nlohmann::json{{"cycles", 10},
+                         {"configuration", {{"l2.slices", slices}, {"gpus", 2}, {"dram.channels", 2}}},
+                         {"configuration_sha256", std::to_string(slices)},
+                         {"counters",
+                          {{"l2.hits", {{"value", slices == 2 ? 0 : 5}}},
+                           {"l2[1].hits", {{"value", slices == 2 ? 0 : 1}}},
+                           {"gpu[1].l2[3].hits", {{"value", slices == 2 ? 0 : 4}}}}}});
+      store.add(study_, p, r);
+    }
+    store.commit();
+  }
+  const ResultStore store(results_, ResultStore::Access::read);
+  EXPECT_EQ(store.csv({"l2.hits", "l2[1].hits", "gpu[1].l2[3].hits"}),
+            "point,workload,gpu,outcome,reason,l2.hits,l2[1].hits,gpu[1].l2[3].hits\n"
+            "2,w,mini,finished,,0,0,\n4,w,mini,finished,,5,1,4\n");
 }
 
 /// Shares of a study in files of their own, which are put together.
