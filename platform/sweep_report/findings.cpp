@@ -81,7 +81,7 @@ std::string few_cycles(const ReportInput& in, const Subject& s, std::size_t fact
 
 double mean_logarithm(const Subject& s, const std::vector<std::size_t>& runs) {
   double sum = 0;
-  for (const std::size_t n : runs) sum += std::log(s.metric[n]);
+  for (const std::size_t n : runs) sum += std::log(s.positive[n]);
   return runs.empty() ? NAN : sum / static_cast<double>(runs.size());
 }
 

@@ -32,13 +32,15 @@ std::size_t longest(const std::vector<std::string>& texts) {
 }  // namespace
 
 std::string heat_map_svg(const HeatMap& map) {
-  double low = INFINITY, high = 0;
+  double low = INFINITY, high = 0, least = INFINITY;  // shades are those of what is above 0
   for (const auto& row : map.values)
-    for (const double v : row)
+    for (const double v : row) {
+      if (!std::isnan(v)) least = std::min(least, v);
       if (v > 0) {
         low = std::min(low, v);
         high = std::max(high, v);
       }
+    }
   const double left = std::max(40.0, 16 + kLetter * static_cast<double>(longest(map.rows)));
   const double cell = std::min(
       110.0, (kWidth - left - 4) / static_cast<double>(std::max<std::size_t>(map.columns.size(), 1)));
@@ -66,8 +68,8 @@ std::string heat_map_svg(const HeatMap& map) {
       out += fmt::format(
           "<g><title>{}</title><rect class=\"{}{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
           "height=\"{:.1f}\"/>",
-          escaped(note), known ? fmt::format("h{}", shade) : "none", known && v == low ? " least" : "", x + 1,
-          y + 1, cell - 2, kCellHeight - 2);
+          escaped(note), known ? fmt::format("h{}", shade) : "none", known && v == least ? " least" : "",
+          x + 1, y + 1, cell - 2, kCellHeight - 2);
       if (known && cell >= 40)
         out += fmt::format("<text class=\"x {}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
                            shade >= 5 ? "deep" : "pale", x + cell / 2, y + 19, brief(v));
@@ -95,7 +97,7 @@ std::string heat_map_svg(const HeatMap& map) {
   if (range > 0)
     out += fmt::format(
         "<text class=\"legend\" x=\"{:.1f}\" y=\"{:.1f}\">{} to {} {}; framed: the least</text>\n",
-        left + 18.0 * kShades + 8, legend + 9, brief(low), brief(high), escaped(map.unit));
+        left + 18.0 * kShades + 8, legend + 9, brief(least), brief(high), escaped(map.unit));
   return out + "</svg>\n";
 }
 

@@ -84,10 +84,15 @@ std::string place_of(const ObservedLine& line) {
          (text.empty() ? "" : " <code>" + escaped(text) + "</code>");
 }
 
-/// The lines of a run as people know them, the hottest first.
+/// The lines of a run as people know them, the hottest first: those of CUDA, and of PTX those that come from
+/// none.
 std::vector<ObservedLine> known_lines(const ObservedRun& o) {
-  std::vector<ObservedLine> cuda = o.cuda_lines();
-  return cuda.empty() ? o.lines : cuda;
+  std::vector<ObservedLine> out = o.cuda_lines();
+  std::copy_if(o.lines.begin(), o.lines.end(), std::back_inserter(out),
+               [](const ObservedLine& line) { return line.cuda.empty(); });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const ObservedLine& a, const ObservedLine& b) { return a.stalled() > b.stalled(); });
+  return out;
 }
 
 /// Of the reasons that cost less at the best point than at the worst, the one that makes most of the
@@ -230,7 +235,7 @@ const std::vector<TimePlot>& time_plots() {
 }
 
 std::string time_plot(const Subject& s, const ObservedRun& o, const std::string& title,
-                      const std::string& unit, const std::vector<const ObservedFigure*>& figures) {
+                      const std::string& unit, const std::vector<const ObservedFigure*>& figures, bool sums) {
   Plot plot;
   plot.title = s.name + ": " + title + " over cycles";
   plot.is_titled = false;
@@ -241,21 +246,17 @@ std::string time_plot(const Subject& s, const ObservedRun& o, const std::string&
     PlotSeries line;
     line.name = f->name;
     line.marked = false;
-    double most = 0, at = 0;
     for (std::size_t n = 0; n < o.ends.size(); ++n) {
-      const double y = f->values[n];
+      const double y = (sums ? f->sums : f->values)[n];
       if (std::isnan(y)) continue;
       // A span is a step.
       line.points.emplace_back(n == 0 ? 0 : o.ends[n - 1], y);
       line.points.emplace_back(o.ends[n], y);
-      if (y > most) {
-        most = y;
-        at = o.ends[n];
-      }
     }
-    if (most == 0) continue;
-    texts.push_back(
-        fmt::format("{}: at most {}, up to cycle {}", f->name, number_text(most), number_text(at)));
+    if (f->most == 0) continue;
+    texts.push_back(fmt::format("{}: at most {}{}, up to cycle {}", f->name, number_text(f->most),
+                                o.spans_in_one > 1 ? " in a span as it was sampled" : "",
+                                number_text(f->most_at)));
     plot.series.push_back(std::move(line));
   }
   if (plot.series.empty()) return {};
@@ -274,16 +275,25 @@ std::string time_part(const Subject& s, const ObservedRun& o) {
         figures.push_back(&f);
         drawn.push_back(f.name);
       }
-    out += time_plot(s, o, p.title, p.unit, figures);
+    out += time_plot(s, o, p.title, p.unit, figures, false);
   }
   std::size_t others = 0;
   for (const ObservedFigure& f : o.figures)
     if (others < kMostOtherPlots && std::find(drawn.begin(), drawn.end(), f.name) == drawn.end()) {
-      const std::string plot = time_plot(s, o, f.name, "in each span", {&f});
+      const std::string plot = time_plot(
+          s, o, f.name, o.spans_in_one > 1 ? fmt::format("in {} spans each", o.spans_in_one) : "in each span",
+          {&f}, true);
       others += plot.empty() ? 0 : 1;
       out += plot;
     }
-  return out.empty() ? "" : "<h4>Over time</h4>\n<div class=\"plots\">\n" + out + "</div>\n";
+  if (out.empty()) return {};
+  std::string note;
+  if (o.spans_in_one > 1)
+    note = fmt::format(
+        "<p class=\"note\">Means of {} spans, over their cycles; of counters the sums. <code>warpline export "
+        "--table series</code>, or the file of <code>--series</code>, has them one by one.</p>\n",
+        o.spans_in_one);
+  return "<h4>Over time</h4>\n" + note + "<div class=\"plots\">\n" + out + "</div>\n";
 }
 
 }  // namespace
@@ -347,12 +357,16 @@ std::string stalls_overview(const ReportInput& in) {
     bars.push_back({s.name, best->stalls});
     const auto most = std::max_element(best->stalls.begin(), best->stalls.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    const std::string share = percent_text(share_of(most->second, best->warp_cycles));
-    texts.push_back(fmt::format("{}: mostly {}, {}", s.name, most->first, share));
+    std::string mostly;
+    if (most != best->stalls.end()) {
+      const std::string share = percent_text(share_of(most->second, best->warp_cycles));
+      texts.push_back(fmt::format("{}: mostly {}, {}", s.name, most->first, share));
+      mostly = fmt::format("<code>{}</code> {}", escaped(most->first), share);
+    }
     const std::vector<ObservedLine> lines = known_lines(*best);
     table.row({{fmt::format("<a href=\"#{}\">{}</a>", subject_id(in, s), escaped(s.name))},
                {count_text(best->warp_cycles), "number"},
-               {fmt::format("<code>{}</code> {}", escaped(most->first), share), "nowrap"},
+               {mostly, "nowrap"},
                {lines.empty() ? "" : place_of(lines.front()), "source"},
                {lines.empty() ? "" : percent_text(share_of(lines.front().stalled(), best->warp_cycles)),
                 "number"}});

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "platform/sweep/beside_run.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/sm/stall_reason.h"
 
@@ -35,25 +36,38 @@ std::vector<ObservedRun> chosen(const Subject& s, const StudyResults& results,
   if (order.empty()) return out;
   const std::size_t first = order.front();
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return s.metric[a] < s.metric[b]; });
+                   [&](std::size_t a, std::size_t b) { return s.positive[a] < s.positive[b]; });
   const auto add = [&](std::size_t n, const char* role) {
     auto at = std::find_if(out.begin(), out.end(), [n](const ObservedRun& o) { return o.run == n; });
     if (at == out.end()) {
+      if (out.size() == most) return;
       out.emplace_back().run = n;
       at = out.end() - 1;
     }
     if (role != nullptr) at->roles.emplace_back(role);
   };
-  if (order.size() == 1) {
-    add(first, "only");
-  } else {
-    add(first, "first");
-    add(order.back(), "worst");
-    add(order.front(), "best");
-  }
+  // Those that are asked for have a place before others, and their other names before that one.
+  std::vector<std::size_t> wanted;
   for (const std::size_t n : order)
-    if (std::find(asked.begin(), asked.end(), point(n)) != asked.end()) add(n, "asked for");
-  const std::size_t others = most > out.size() ? most - out.size() : 0;
+    if (std::find(asked.begin(), asked.end(), point(n)) != asked.end() && wanted.size() < most)
+      wanted.push_back(n);
+  const auto name = [&](std::size_t n, const char* role) {
+    const bool is_wanted = std::find(wanted.begin(), wanted.end(), n) != wanted.end();
+    const std::size_t unnamed =
+        static_cast<std::size_t>(std::count_if(wanted.begin(), wanted.end(), [&](std::size_t w) {
+          return std::none_of(out.begin(), out.end(), [w](const ObservedRun& o) { return o.run == w; });
+        }));
+    if (is_wanted || out.size() + unnamed < most) add(n, role);
+  };
+  if (order.size() == 1) {
+    name(first, "only");
+  } else {
+    name(first, "first");
+    name(order.back(), "worst");
+    name(order.front(), "best");
+  }
+  for (const std::size_t n : wanted) add(n, "asked for");
+  const std::size_t others = most - out.size();
   for (std::size_t k = 1; k <= others; ++k) {
     // The next one that is not shown yet.
     const auto is_shown = [&](std::size_t at) {
@@ -115,22 +129,6 @@ void read_profile(const ResultStore& store, const Subject& s, std::size_t point,
   hottest_first(out.lines);
 }
 
-/// The fields of a row of CSV without quotes inside, as `--series` writes them.
-std::vector<std::string> fields_of(std::string_view row) {
-  std::vector<std::string> out(1);
-  bool quoted = false;
-  for (const char c : row) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      out.emplace_back();
-    } else {
-      out.back() += c;
-    }
-  }
-  return out;
-}
-
 /// Whether a launch of these kernels, joined by " + ", is one of `kernel`.
 bool is_of(const std::string& launched, const std::string& kernel) {
   return (" + " + launched + " + ").find(" + " + kernel + " + ") != std::string::npos;
@@ -140,41 +138,51 @@ void read_series(const ResultStore& store, const Subject& s, std::size_t point, 
   const std::string text = store.series_of(point);
   constexpr std::size_t kLaunch = 4;  // columns that say which span a row is
   double before = 0;
+  std::vector<double> cycles;  // of each span
   for (const std::string_view row : split(text, '\n')) {
     if (row.empty()) continue;
-    const std::vector<std::string> fields = fields_of(row);
+    const std::vector<std::string> fields = row_fields(row);
     if (out.figures.empty() && fields[0] == "launch") {
-      for (std::size_t n = kLaunch; n < fields.size(); ++n) out.figures.push_back({fields[n], {}});
+      for (std::size_t n = kLaunch; n < fields.size(); ++n) out.figures.emplace_back().name = fields[n];
       continue;
     }
     if (fields.size() != kLaunch + out.figures.size()) throw StoreError{"has a series that is damaged"};
     if (!s.kernel.empty() && !is_of(fields[1], s.kernel)) continue;
     const double first = real_number(fields[2]).value_or(0), last = real_number(fields[3]).value_or(0);
-    before += last - first + 1;
+    cycles.push_back(last - first + 1);
+    before += cycles.back();
     out.ends.push_back(before);
-    for (std::size_t n = 0; n < out.figures.size(); ++n)
-      out.figures[n].values.push_back(real_number(fields[kLaunch + n]).value_or(NAN));
+    for (std::size_t n = 0; n < out.figures.size(); ++n) {
+      ObservedFigure& f = out.figures[n];
+      f.values.push_back(real_number(fields[kLaunch + n]).value_or(NAN));
+      if (f.values.back() > f.most) {
+        f.most = f.values.back();
+        f.most_at = before;
+      }
+    }
   }
   // Neighbours together.
-  const std::size_t step = (out.ends.size() + kMostSpans - 1) / kMostSpans;
-  if (step < 2) return;
-  const auto joined_of = [step](const std::vector<double>& values, bool mean) {
-    std::vector<double> made;
-    for (std::size_t n = 0; n < values.size(); n += step) {
-      const std::size_t end = std::min(n + step, values.size());
-      double sum = 0;
-      std::size_t known = 0;
-      for (std::size_t k = n; k < end; ++k)
-        if (!std::isnan(values[k])) {
-          sum += values[k];
-          ++known;
-        }
-      made.push_back(!mean ? values[end - 1] : known == 0 ? NAN : sum / static_cast<double>(known));
+  const std::size_t step = std::max<std::size_t>((out.ends.size() + kMostSpans - 1) / kMostSpans, 1);
+  out.spans_in_one = step;
+  for (ObservedFigure& f : out.figures) {
+    std::vector<double> means;
+    for (std::size_t n = 0; n < f.values.size(); n += step) {
+      double sum = 0, weighed = 0, known = 0;
+      for (std::size_t k = n; k < std::min(n + step, f.values.size()); ++k) {
+        if (std::isnan(f.values[k])) continue;
+        sum += f.values[k];
+        weighed += f.values[k] * cycles[k];
+        known += cycles[k];
+      }
+      means.push_back(known > 0 ? weighed / known : NAN);
+      f.sums.push_back(known > 0 ? sum : NAN);
     }
-    return made;
-  };
-  out.ends = joined_of(out.ends, false);
-  for (ObservedFigure& f : out.figures) f.values = joined_of(f.values, true);
+    f.values = std::move(means);
+  }
+  std::vector<double> ends;
+  for (std::size_t n = 0; n < out.ends.size(); n += step)
+    ends.push_back(out.ends[std::min(n + step, out.ends.size()) - 1]);
+  out.ends = std::move(ends);
 }
 
 }  // namespace
@@ -239,9 +247,30 @@ std::vector<std::vector<ObservedRun>> observed_runs(const ResultStore& store, co
   const std::vector<std::size_t> points = observed_points(store);
   const std::set<std::size_t> kept(points.begin(), points.end());
   if (kept.empty()) return out;
-  const std::size_t most = std::clamp<std::size_t>(kMostOnPage / subjects.size(), 3, kMostOfSubject);
-  for (std::size_t s = 0; s < subjects.size(); ++s) {
-    out[s] = chosen(subjects[s], results, kept, asked, most);
+  // Those with the most cycles first: of many subjects, the others have nothing.
+  std::vector<std::size_t> order(subjects.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto weight = [&subjects](std::size_t s) {
+    return std::accumulate(subjects[s].cycles.begin(), subjects[s].cycles.end(), 0.0);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return weight(a) > weight(b); });
+  const auto asked_of = [&](std::size_t s) {
+    return static_cast<std::size_t>(
+        std::count_if(subjects[s].runs.begin(), subjects[s].runs.end(), [&](std::size_t r) {
+          return std::find(asked.begin(), asked.end(), results.runs[r].point) != asked.end();
+        }));
+  };
+  const std::size_t usual = std::clamp<std::size_t>(kMostOnPage / subjects.size(), 3, kMostOfSubject);
+  std::size_t left = kMostOnPage, still_asked = 0;
+  for (const std::size_t s : order) still_asked += asked_of(s);
+  for (const std::size_t s : order) {
+    const std::size_t own = std::min(asked_of(s), left);
+    still_asked -= asked_of(s);
+    // What is asked for of others has its place.
+    const std::size_t free = left - own - std::min(still_asked, left - own);
+    out[s] = chosen(subjects[s], results, kept, asked, own + std::min(usual - std::min(own, usual), free));
+    left -= out[s].size();
     for (ObservedRun& run : out[s]) {
       const std::size_t point = results.runs[subjects[s].runs[run.run]].point;
       read_profile(store, subjects[s], point, run);

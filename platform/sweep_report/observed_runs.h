@@ -26,7 +26,9 @@ struct ObservedLine {
 /// A column of figures over time.
 struct ObservedFigure {
   std::string name;
-  std::vector<double> values;  ///< NaN: it says nothing of that span
+  std::vector<double> values;  ///< NaN: it says nothing of that span; of several, the mean over their cycles
+  std::vector<double> sums;    ///< the same, of several the sum
+  double most = 0, most_at = 0;  ///< of the spans as they were sampled, and where the first such one ends
 };
 
 /// What is kept of a run of a subject beside its counters.
@@ -39,6 +41,7 @@ struct ObservedRun {
   std::vector<ObservedLine> lines;              ///< those for which warps waited longest first
   std::vector<double> ends;             ///< cycles from the subject's beginning to the end of each span
   std::vector<ObservedFigure> figures;  ///< over these spans
+  std::size_t spans_in_one = 1;         ///< as they were sampled: neighbours of many are one here
   /// The same lines, those of one line of CUDA as one; none: no line of CUDA is known.
   [[nodiscard]] std::vector<ObservedLine> cuda_lines() const;
 };

@@ -97,7 +97,8 @@ std::string heat_map(const ReportInput& in, const Subject& s, std::size_t across
   }
   if (map.rows.empty() || map.columns.empty()) return {};
   map.description = fmt::format(
-      "Geometric means, the other keys the same. Columns: {} from {} to {}; rows: {} from {} down to {}.",
+      "{} Columns: {} from {} to {}; rows: {} from {} down to {}.",
+      s.zeros() == 0 ? "Geometric means, the other keys the same." : "Means of the points as they are.",
       f.name, map.columns.front(), map.columns.back(), g.name, map.rows.front(), map.rows.back());
   return "<figure><figcaption>" + escaped(metric.name) + " by <span class=\"key\">" + escaped(f.name) +
          "</span> and <span class=\"key\">" + escaped(g.name) + "</span></figcaption>" + heat_map_svg(map) +

@@ -43,6 +43,12 @@ std::string effects_part(const ReportInput& in, std::size_t subject) {
   }
   if (table.empty()) return {};
   std::string out = table.html();
+  if (s.zeros() != 0)
+    out += fmt::format(
+        "<p class=\"note\">{} of {} points have {} of 0, of which there is no logarithm: changes are as if "
+        "it "
+        "were 1, and lines and maps have means of the points as they are.</p>\n",
+        s.zeros(), s.runs.size(), escaped(in.metrics.front().name));
   if (s.effects.explained < kMostlyExplained)
     out += fmt::format(
         "<p class=\"note\">Effects of single keys explain {} of what varies here; the rest is what keys do "

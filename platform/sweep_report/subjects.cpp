@@ -311,11 +311,21 @@ std::vector<std::size_t> Subject::at_all_levels(const std::vector<Factor>& facto
 }
 
 std::size_t Subject::best() const {
-  return static_cast<std::size_t>(std::min_element(metric.begin(), metric.end()) - metric.begin());
+  std::size_t best = 0;
+  for (std::size_t n = 1; n < metric.size(); ++n)
+    if (std::isnan(metric[best]) || metric[n] < metric[best]) best = n;
+  return best;
 }
 
 std::size_t Subject::worst() const {
-  return static_cast<std::size_t>(std::max_element(metric.begin(), metric.end()) - metric.begin());
+  std::size_t worst = 0;
+  for (std::size_t n = 1; n < metric.size(); ++n)
+    if (std::isnan(metric[worst]) || metric[n] > metric[worst]) worst = n;
+  return worst;
+}
+
+std::size_t Subject::zeros() const {
+  return static_cast<std::size_t>(std::count(metric.begin(), metric.end(), 0.0));
 }
 
 std::vector<Subject> subjects_of(const ResultStore& store, const StudyResults& results,
@@ -343,13 +353,12 @@ std::vector<Subject> subjects_of(const ResultStore& store, const StudyResults& r
   });
   for (Subject& s : all) {
     s.metric = s.values_of(metrics.front(), results);
-    // The logarithm of nothing is none: what counted nothing is as what counted one. What is not known is as
-    // the others are.
+    s.positive = s.metric;
     std::vector<std::size_t> everything(s.runs.size());
     std::iota(everything.begin(), everything.end(), 0);
     const double middle = mean_of(s.metric, everything);
-    for (double& m : s.metric) m = std::isnan(m) ? (middle > 0 ? middle : 1) : m > 0 ? m : 1;
-    s.effects = effects_of(factors, s.runs, s.metric);
+    for (double& m : s.positive) m = std::isnan(m) ? (middle > 0 ? middle : 1) : m > 0 ? m : 1;
+    s.effects = effects_of(factors, s.runs, s.positive);
   }
   return all;
 }

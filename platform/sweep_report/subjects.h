@@ -27,8 +27,14 @@ struct Subject {
   std::vector<std::size_t> runs;
   std::vector<double> cycles, time_ns;
   std::map<std::string, std::vector<double>> counters;  ///< by path; one that is missing counted nothing
-  std::vector<double> metric;                           ///< the first one of the report, positive
-  Effects effects;                                      ///< on that
+  std::vector<double> metric;                           ///< the first one of the report; NaN: it has none
+  /// The same as effects take it, which are changes of logarithms: 1 where it is 0, the mean where it is not
+  /// known.
+  std::vector<double> positive;
+  Effects effects;  ///< on that
+
+  /// Runs whose metric is 0.
+  [[nodiscard]] std::size_t zeros() const;
 
   /// A metric of each run; NaN: it has none.
   [[nodiscard]] std::vector<double> values_of(const Metric& metric, const StudyResults& results) const;
@@ -54,7 +60,7 @@ struct Subject {
   /// that any run has; all runs where there are none such.
   [[nodiscard]] std::vector<std::size_t> at_all_levels(const std::vector<Factor>& factors,
                                                        std::size_t factor) const;
-  /// The run with the least of the metric. Pre: there are runs.
+  /// The run with the least of the metric, of those that have it. Pre: there are runs.
   [[nodiscard]] std::size_t best() const;
   [[nodiscard]] std::size_t worst() const;
 };

@@ -1,5 +1,6 @@
 #include "platform/sweep_report/sweep_report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "platform/sweep_report/observed_runs.h"
 #include "rtl_models/base/sha256.h"
 #include "tests/support/scratch_folder.h"
 
@@ -61,6 +63,7 @@ class Reports : public ::testing::Test {
                          {"configuration_sha256", configuration.dump()},
                          {"counters", counted}};
       if (!launches.is_null()) statistics["launches"] = launches;
+      if (!command_.is_null()) statistics["command"] = command_;
       r.profile = std::exchange(profile_, {});
       r.series = std::exchange(series_, {});
       r.statistics = std::make_shared<const json>(std::move(statistics));
@@ -111,6 +114,7 @@ class Reports : public ::testing::Test {
   std::unique_ptr<ResultStore> store_;
   std::size_t points_ = 0;
   std::string profile_, series_;  ///< of the run that is added next
+  json command_;                  ///< of the runs that are added next; null: that of the study
 };
 
 TEST_F(Reports, SayWhichKeyHelpsAndWhatGoesWithIt) {
@@ -419,6 +423,105 @@ TEST_F(Reports, MatchPointsWhereSomeAreMissing) {
                 "<td class=\"number first\">20%</td><td class=\"number\">40%</td>"))
       << "not 30%, the mean over channels where there are two";
   EXPECT_THAT(own, Not(HasSubstr("No points differ in")));
+}
+
+TEST_F(Reports, RepeatEachPointByItsOwnCommand) {
+  command_ = {"w", "run", "kernel.toml", "--gpu=mini", "--set=l2.slices=2", "--stats=a.json", "--quiet"};
+  add({{"l2.slices", "2"}}, "finished", 1000);
+  command_ = {"w",   "run",    "kernel.toml", "--gpu",   "mini", "--seed", "7", "--stats-counters",
+              "all", "--live", "0",           "--paused"};
+  add({{"l2.slices", "4"}}, "finished", 500);
+  const std::string html = page();
+  EXPECT_THAT(html, HasSubstr("<code>warpline run kernel.toml --gpu mini --set l2.slices=4 --seed 7</code>"));
+  const json data = json::parse(between(html, "id=\"points-data\">", "</script>"));
+  EXPECT_EQ(data["commands"],
+            json::parse(R"([["warpline run kernel.toml", ""], ["warpline run kernel.toml", "--seed 7"]])"));
+  EXPECT_EQ(data["command_of"], json::array({0}));
+  EXPECT_EQ(data["other_commands"], (json{{"1", 1}}));
+}
+
+/// Of neighbours that are drawn as one: means over their cycles, counters' sums; the most is that of the
+/// rows.
+TEST_F(Reports, JoinSpansAsTheyAreWeighed) {
+  profile_ = profile_of(1000);
+  series_ = "launch,kernel,first,last,ipc,made.up\n";
+  for (unsigned n = 0; n < 200; ++n)
+    series_ += fmt::format("1,k,{},{},{},3\n", n / 2 * 100 + (n % 2 == 0 ? 1 : 91),
+                           n / 2 * 100 + (n % 2 == 0 ? 90 : 100), n % 2 == 0 ? 1 : 11);
+  add({}, "finished", 10000, {}, {{{"kernel", "k"}, {"cycles", 10000}}});
+  store_.reset();
+  const ResultStore store(path_, ResultStore::Access::read);
+  const StudyResults results = read_results(store, path_);
+  const std::vector<Subject> subjects = subjects_of(store, results, {{"cycles", "cycles"}}, {});
+  const ObservedRun run = observed_runs(store, results, subjects, {}).front().front();
+  EXPECT_EQ(run.spans_in_one, 2U);
+  ASSERT_EQ(run.ends.size(), 100U);
+  EXPECT_EQ(run.ends.front(), 100);
+  EXPECT_EQ(run.figures[0].values.front(), 2) << "nine parts of 1, one of 11";
+  EXPECT_EQ(run.figures[1].sums.front(), 6);
+  EXPECT_EQ(run.figures[0].most, 11);
+  EXPECT_EQ(run.figures[0].most_at, 100);
+  const std::string html = page();
+  EXPECT_THAT(html, HasSubstr("Means of 2 spans"));
+  EXPECT_THAT(html, HasSubstr("ipc: at most 11 in a span as it was sampled, up to cycle 100."));
+}
+
+TEST_F(Reports, KeepZerosAndSaySo) {
+  for (const unsigned slices : {2U, 4U})
+    for (const unsigned channels : {1U, 2U})
+      add({{"l2.slices", std::to_string(slices)}, {"dram.channels", std::to_string(channels)}}, "finished",
+          1000, {{"dram.reads", slices == 2 ? 0 : 40 * channels}});
+  ReportOptions o;
+  o.metrics = {"dram.reads"};
+  const std::string html = page(o);
+  const std::string map = between(html, "<svg class=\"plot heat\"", "</svg>");
+  EXPECT_EQ(count(map, "l2.slices = 2: 0 things") + count(map, "l2.slices = 2, dram.channels = 1: 0 things") +
+                count(map, "l2.slices = 2, dram.channels = 2: 0 things"),
+            2U)
+      << map;
+  EXPECT_EQ(count(map, " least\""), 2U);
+  EXPECT_THAT(between(html, "The best point of each workload", "</table>"),
+              HasSubstr("<td class=\"number\">0</td>"));
+  EXPECT_THAT(html, HasSubstr("2 of 4 points have dram.reads of 0, of which there is no logarithm"));
+}
+
+/// A profile without stalls, and lines of which CUDA is known of some alone.
+TEST_F(Reports, TellLinesWithoutCudaBesideThoseWithIt) {
+  json profile = json::parse(profile_of(10));
+  json trace = profile["kernels"][0]["lines"][1];
+  trace.erase("cuda");
+  trace.erase("cuda_text");
+  trace["stalls"] = {{"barrier", 5000}};
+  profile["kernels"][0]["lines"].push_back(trace);
+  profile_ = profile.dump();
+  add({}, "finished", 1000, {}, {{{"kernel", "k"}, {"cycles", 1000}}});
+  EXPECT_THAT(between(page(), "Where warps wait longest", "</table>"), HasSubstr("<code>k.ptx:9</code>"));
+  begin();
+  profile_ = R"({"kernels": [{"name": "k", "warps": 1, "warp_cycles": 9, "lines": []}]})";
+  add({}, "finished", 1000, {}, {{{"kernel", "k"}, {"cycles", 1000}}});
+  EXPECT_THAT(page(), HasSubstr("Where warps wait longest"));
+}
+
+TEST_F(Reports, HaveNoMoreThanAPageCanHold) {
+  for (unsigned w = 1; w < 30; ++w)
+    study_.workloads.push_back({"w" + std::to_string(w), false, {"w.toml"}, {}});
+  begin();
+  ReportOptions o;
+  for (unsigned w = 0; w < 30; ++w)
+    for (unsigned n = 0; n < 4; ++n) {
+      profile_ = profile_of(1000 + n);
+      add({{"l2.slices", std::to_string(n + 1)}}, "finished", 1000 + 100 * w + n, {}, nullptr, w);
+    }
+  EXPECT_EQ(count(page(), "<details class=\"point\""), 60U);
+  for (std::size_t n = 0; n < 50; ++n) o.points.push_back(n);
+  const std::string html = page(o);
+  EXPECT_EQ(count(html, "<details class=\"point\""), 60U);
+  std::size_t asked = 0;
+  for (std::size_t at = 0; (at = html.find("<summary>point", at)) != std::string::npos; ++at)
+    asked += count(html.substr(at, html.find("</summary>", at) - at), "asked for):");
+  EXPECT_EQ(asked, 50U) << "they are among these";
+  EXPECT_THAT(between(html, "<section id=\"s-w29-\"", "</section>"), HasSubstr("<details class=\"point\""))
+      << "what takes most cycles comes before others";
 }
 
 TEST_F(Reports, SayWhereAChangeIsOneOfFewCycles) {
