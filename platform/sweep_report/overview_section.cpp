@@ -245,7 +245,8 @@ Section overview_section(const ReportInput& in) {
       "same: a sum of one effect for each key, fit to the logarithms. Shades go with its size; 1% and less "
       "is taken for "
       "nothing. Figures of several points are the sums of what they counted.</p>\n";
-  out.html += stalls_overview(in);
+  // Of one run of one kernel, its own section says the same.
+  if (in.results.runs.size() > 1 || in.subjects.size() > 1) out.html += stalls_overview(in);
   out.html += "<h3>Best points</h3>\n" + best_points(in);
   return out;
 }

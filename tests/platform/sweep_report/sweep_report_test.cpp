@@ -495,11 +495,19 @@ TEST_F(Reports, TellLinesWithoutCudaBesideThoseWithIt) {
   profile["kernels"][0]["lines"].push_back(trace);
   profile_ = profile.dump();
   add({}, "finished", 1000, {}, {{{"kernel", "k"}, {"cycles", 1000}}});
+  add({}, "impossible", 0);
   EXPECT_THAT(between(page(), "Where warps wait longest", "</table>"), HasSubstr("<code>k.ptx:9</code>"));
   begin();
   profile_ = R"({"kernels": [{"name": "k", "warps": 1, "warp_cycles": 9, "lines": []}]})";
   add({}, "finished", 1000, {}, {{{"kernel", "k"}, {"cycles", 1000}}});
+  add({}, "impossible", 0);
   EXPECT_THAT(page(), HasSubstr("Where warps wait longest"));
+}
+
+TEST_F(Reports, OfOneRunSayOnceWhatItsWarpsWaitFor) {
+  profile_ = profile_of(1000);
+  add({}, "finished", 1000, {}, {{{"kernel", "k"}, {"cycles", 1000}}});
+  EXPECT_EQ(count(page(), "<svg class=\"plot stalls\""), 1U);
 }
 
 TEST_F(Reports, HaveNoMoreThanAPageCanHold) {
