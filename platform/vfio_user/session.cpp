@@ -1,11 +1,14 @@
 #include "platform/vfio_user/session.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace warpline::vfio_user {
@@ -17,10 +20,11 @@ constexpr std::uint16_t number_of(Command c) {
 
 }  // namespace
 
-Session::Session(Socket socket, Function& function, SessionOwner& owner, std::chrono::milliseconds patience)
+Session::Session(Socket socket, Function& function, std::shared_ptr<SessionOwner> owner,
+                 std::chrono::milliseconds patience)
     : socket_(std::move(socket)),
       function_(function),
-      owner_(owner),
+      owner_(std::move(owner)),
       patience_(patience),
       interrupts_(function),
       timer_(socket_.get_executor()) {
@@ -34,29 +38,57 @@ void Session::end() {
   timer_.cancel(ignored);
   socket_.close(ignored);
   for (auto& [id, transfer] : std::exchange(asked_, {})) finish(*transfer, DmaOutcome::unmapped);
+  for (auto& transfer : std::exchange(to_ask_, {})) finish(*transfer, DmaOutcome::unmapped);
   memory_.clear();
-  owner_.ended(*this);
+  owner_->ended(*this);
+  if (std::exchange(attached_, false)) function_.detach();
+}
+
+template <class F>
+auto Session::while_it_lasts(F f) {
+  return [session = weak_from_this(), f = std::move(f)](const auto&... values) {
+    if (const auto self = session.lock(); self && !self->ended_) f(*self, values...);
+  };
 }
 
 // Taking commands off the connection.
 
 void Session::receive() {
-  if (std::exchange(receiving_, true)) return;
+  if (goes_on_ || std::exchange(receiving_, true)) return;
   const auto self = shared_from_this();
-  do {
-    go_on();
-  } while (!ended_ && unsent_bytes_ < kMostWaiting && waiting_bytes_ < kMostWaiting && receive_some());
+  const auto end = std::chrono::steady_clock::now() + kLongestTurn;
+  unsigned pieces = 0;
+  bool more = true;
+  try {
+    while ((more = !ended_ && take_a_piece()))
+      if (++pieces >= kMostPieces || std::chrono::steady_clock::now() >= end) break;
+  } catch (const std::bad_alloc&) {
+    cut_off("what there is no memory for");
+  }
   receiving_ = false;
+  if (ended_) return;
+  if (more) {
+    goes_on_ = true;
+    boost::asio::post(socket_.get_executor(), while_it_lasts([](Session& s) {
+                        s.goes_on_ = false;
+                        s.receive();
+                      }));
+  } else if (!listening_) {
+    await_its_end();
+  }
 }
 
-/// Carries out what has waited, as far as may be.
-void Session::go_on() {
-  while (!ended_ && under_way_ < kMostUnderWay && !waiting_commands_.empty()) {
+/// Carries out what has waited, if that may be, or takes something off the connection. False: there is
+/// nothing to do now.
+bool Session::take_a_piece() {
+  if (under_way_ < kMostUnderWay && !waiting_commands_.empty()) {
     Message next = std::move(waiting_commands_.front());
     waiting_commands_.pop_front();
     waiting_bytes_ -= Header::kBytes + next.payload.size();
     carry_out(next);
+    return true;
   }
+  return unsent_bytes_ < kMostWaiting && waiting_bytes_ < kMostWaiting && receive_some();
 }
 
 /// Takes what is there of the next message, and handles it once it is whole. False: there is nothing more.
@@ -130,10 +162,24 @@ bool Session::receive_bytes(std::uint8_t* to, std::size_t bytes, std::size_t& go
 
 void Session::await_more() {
   if (std::exchange(listening_, true)) return;
-  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const boost::system::error_code& error) {
-    self->listening_ = false;
-    if (!error) self->receive();
-  });
+  socket_.async_wait(Socket::wait_read,
+                     while_it_lasts([](Session& s, const boost::system::error_code& error) {
+                       s.listening_ = false;
+                       if (!error) s.receive();
+                     }));
+}
+
+/// A client that goes away while nothing is taken off the connection: the function may wait for it.
+void Session::await_its_end() {
+  if (std::exchange(watching_, true)) return;
+  socket_.async_wait(Socket::wait_error,
+                     while_it_lasts([](Session& s, const boost::system::error_code& error) {
+                       s.watching_ = false;
+                       pollfd client{s.socket_.native_handle(), 0, 0};
+                       // What is being taken off the connection ends with its end.
+                       if (error || s.listening_ || s.goes_on_ || poll(&client, 1, 0) != 1) return;
+                       s.end();
+                     }));
 }
 
 // Carrying them out.
@@ -148,7 +194,7 @@ void Session::handle(Message message) {
     cut_off(fmt::format("a message that is neither command nor reply (flags {:#x})", header.flags));
     return;
   }
-  ++owner_.count().messages;
+  ++owner_->count().messages;
   if (!admitted_) {
     handle_version(message);
   } else if (under_way_ >= kMostUnderWay || !waiting_commands_.empty()) {
@@ -175,10 +221,10 @@ void Session::handle_version(const Message& message) {
     cut_off(fmt::format("another version than {}.{}: {}", Version::kMajor, Version::kMinor, why));
     return;
   }
-  if (!owner_.admit(*this)) {
-    ++owner_.count().refused_clients;
+  if (!owner_->admit(*this)) {
+    ++owner_->count().refused_clients;
     refuse(header, EBUSY);
-    owner_.log("refused a client: there is one already");
+    owner_->log("refused a client: there is one already");
     end();
     return;
   }
@@ -192,6 +238,8 @@ void Session::handle_version(const Message& message) {
   ours.most_data = kMostData;
   ours.multiple_writes = theirs->multiple_writes;
   reply(header, ours.payload());
+  if (ended_) return;  // it has not waited for that
+  attached_ = true;
   function_.attach(*this);
 }
 
@@ -223,10 +271,10 @@ void Session::carry_out(Message& message) {
 
 void Session::reset(const Message& message) {
   ++under_way_;
-  function_.reset([self = shared_from_this(), header = message.header] {
-    self->reply(header, {});
-    self->finished();
-  });
+  function_.reset(while_it_lasts([header = message.header](Session& s) {
+    s.reply(header, {});
+    s.finished();
+  }));
 }
 
 void Session::map(const Message& message) {
@@ -292,16 +340,16 @@ void Session::read_region(const Message& message) {
   }
   ++under_way_;
   function_.read(access.region, access.offset, access.count,
-                 [self = shared_from_this(), header = message.header, access](const std::uint8_t* data) {
+                 while_it_lasts([header = message.header, access](Session& s, const std::uint8_t* data) {
                    if (data == nullptr) {
-                     self->refuse(header, EIO);
+                     s.refuse(header, EIO);
                    } else {
                      Writer w;
                      access.put(w);
-                     self->reply(header, w.data(data, access.count).take());
+                     s.reply(header, w.data(data, access.count).take());
                    }
-                   self->finished();
-                 });
+                   s.finished();
+                 }));
 }
 
 void Session::write_region(const Message& message) {
@@ -315,12 +363,12 @@ void Session::write_region(const Message& message) {
   }
   ++under_way_;
   function_.write(access.region, access.offset, data, access.count, !message.header.wants_reply(),
-                  [self = shared_from_this(), header = message.header, access] {
+                  while_it_lasts([header = message.header, access](Session& s) {
                     Writer w;
                     access.put(w);
-                    self->reply(header, w.take());
-                    self->finished();
-                  });
+                    s.reply(header, w.take());
+                    s.finished();
+                  }));
 }
 
 void Session::write_regions(const Message& message) {
@@ -336,20 +384,21 @@ void Session::write_regions(const Message& message) {
   ++under_way_;
   // The reply, if one is wanted, follows the last of them: they are done in their order.
   const auto left = std::make_shared<std::size_t>(writes->size());
-  const auto one_less = [self = shared_from_this(), header = message.header, left, count = writes->size()] {
+  const auto one_less = while_it_lasts([header = message.header, left, count = writes->size()](Session& s) {
     if (*left != 0 && --*left != 0) return;
-    self->reply(header, Writer().u64(count).take());
-    self->finished();
-  };
+    s.reply(header, Writer().u64(count).take());
+    s.finished();
+  });
   if (writes->empty()) one_less();
   for (const SmallWrite& w : *writes)
-    function_.write(w.where.region, w.where.offset, w.data.data(), w.where.count,
-                    !message.header.wants_reply(), one_less);
+    if (!ended_)
+      function_.write(w.where.region, w.where.offset, w.data.data(), w.where.count,
+                      !message.header.wants_reply(), one_less);
 }
 
 void Session::finished() {
   --under_way_;
-  if (!ended_) receive();
+  receive();
 }
 
 // Answers.
@@ -372,9 +421,9 @@ void Session::answer(const Header& to, int error, std::vector<std::uint8_t> payl
 }
 
 void Session::refuse(const Header& to, int error) {
-  ++owner_.count().refused_messages;
+  ++owner_->count().refused_messages;
   if (!to.wants_reply()) {
-    owner_.log(
+    owner_->log(
         fmt::format("refused command {}, whose client does not listen: {}", to.command, strerror(error)));
     return;
   }
@@ -387,8 +436,9 @@ void Session::refuse(const Header& to, int error) {
 }
 
 void Session::cut_off(const std::string& why) {
-  ++owner_.count().broken_connections;
-  owner_.log("cut a client off, which sent " + why);
+  if (ended_) return;
+  ++owner_->count().broken_connections;
+  owner_->log("cut a client off, which sent " + why);
   end();
 }
 
@@ -412,11 +462,11 @@ void Session::send_more() {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) {
         socket_.async_wait(Socket::wait_write,
-                           [self = shared_from_this()](const boost::system::error_code& error) {
-                             if (error || self->ended_) return;
-                             self->send_more();
-                             self->receive();
-                           });
+                           while_it_lasts([](Session& s, const boost::system::error_code& error) {
+                             if (error) return;
+                             s.send_more();
+                             if (!s.ended_) s.receive();
+                           }));
       } else {
         end();
       }
@@ -457,11 +507,12 @@ void* Session::word(std::uint64_t address, std::uint32_t bytes) {
 }
 
 void Session::interrupt(IrqKind kind, unsigned vector) {
-  if (interrupts_.raise(kind, vector)) ++owner_.count().interrupts;
+  if (interrupts_.raise(kind, vector)) ++owner_->count().interrupts;
 }
 
 /// Goes on with a transfer until it is done, or has to ask.
 void Session::move(std::shared_ptr<Transfer> transfer) {
+  const auto self = shared_from_this();
   Transfer& t = *transfer;
   while (!ended_ && t.moved < t.data.size()) {
     const std::size_t left = t.data.size() - t.moved;
@@ -471,7 +522,9 @@ void Session::move(std::shared_ptr<Transfer> transfer) {
       return;
     }
     if (piece->memory == nullptr) {
-      ask(transfer, static_cast<std::size_t>(std::min<std::uint64_t>(piece->bytes, version_.most_data)));
+      t.asked = static_cast<std::size_t>(std::min<std::uint64_t>(piece->bytes, version_.most_data));
+      to_ask_.push_back(std::move(transfer));
+      ask_more();
       return;
     }
     const auto bytes = static_cast<std::size_t>(piece->bytes);
@@ -482,31 +535,38 @@ void Session::move(std::shared_ptr<Transfer> transfer) {
       copy_from_client(data, piece->memory, bytes);
     }
     if (piece->file->is_lost()) {
-      owner_.log(
+      owner_->log(
           fmt::format("memory at {:#x} is no longer in the file that the client gave for it", t.address));
       finish(t, DmaOutcome::unmapped);
       return;
     }
     t.moved += bytes;
-    owner_.count().dma_bytes += bytes;
+    owner_->count().dma_bytes += bytes;
   }
   finish(t, ended_ ? DmaOutcome::unmapped : DmaOutcome::done);
 }
 
-void Session::ask(const std::shared_ptr<Transfer>& transfer, std::size_t bytes) {
+void Session::ask_more() {
+  while (!ended_ && !to_ask_.empty() && asked_.size() < kMostAsked) {
+    const std::shared_ptr<Transfer> next = std::move(to_ask_.front());
+    to_ask_.pop_front();
+    ask(next);
+  }
+  await_answers();
+}
+
+void Session::ask(const std::shared_ptr<Transfer>& transfer) {
   Transfer& t = *transfer;
   while (asked_.count(next_id_) != 0) ++next_id_;
   Header header;
   header.id = next_id_++;
   header.command = number_of(t.writes ? Command::dma_write : Command::dma_read);
   Writer w;
-  DmaAccess{t.address + t.moved, bytes}.put(w);
-  if (t.writes) w.data(t.data.data() + t.moved, bytes);
-  t.asked = bytes;
+  DmaAccess{t.address + t.moved, t.asked}.put(w);
+  if (t.writes) w.data(t.data.data() + t.moved, t.asked);
   t.asked_at = std::chrono::steady_clock::now();
   asked_[header.id] = transfer;
   send(header, w.take());
-  await_answers();
 }
 
 void Session::handle_reply(const Message& message) {
@@ -519,8 +579,14 @@ void Session::handle_reply(const Message& message) {
   }
   const std::shared_ptr<Transfer> transfer = at->second;
   asked_.erase(at);
-  Transfer& t = *transfer;
-  if ((header.flags & Header::kError) != 0) {
+  take_reply(*transfer, message);
+  if (transfer->asked == 0) move(transfer);
+  ask_more();
+}
+
+/// Takes what a reply has: none of the transfer is asked for then, unless that is its end.
+void Session::take_reply(Transfer& t, const Message& message) {
+  if ((message.header.flags & Header::kError) != 0) {
     finish(t, DmaOutcome::failed);
     return;
   }
@@ -534,13 +600,13 @@ void Session::handle_reply(const Message& message) {
   }
   if (data != nullptr) std::copy_n(data, t.asked, t.data.data() + t.moved);
   t.moved += t.asked;
-  owner_.count().dma_bytes += t.asked;
-  owner_.count().dma_message_bytes += t.asked;
-  move(transfer);
+  owner_->count().dma_bytes += t.asked;
+  owner_->count().dma_message_bytes += t.asked;
+  t.asked = 0;
 }
 
 void Session::finish(Transfer& transfer, DmaOutcome outcome) {
-  if (outcome != DmaOutcome::done) ++owner_.count().refused_dma;
+  if (outcome != DmaOutcome::done) ++owner_->count().refused_dma;
   if (transfer.writes) {
     transfer.write_done(outcome);
   } else {
@@ -552,17 +618,17 @@ void Session::finish(Transfer& transfer, DmaOutcome outcome) {
 void Session::await_answers() {
   if (ended_ || asked_.empty() || std::exchange(timing_, true)) return;
   timer_.expires_after(patience_ / 4);
-  timer_.async_wait([self = shared_from_this()](const boost::system::error_code& error) {
-    self->timing_ = false;
-    if (error || self->ended_) return;
-    const auto oldest = std::chrono::steady_clock::now() - self->patience_;
-    for (const auto& [id, transfer] : self->asked_) {
+  timer_.async_wait(while_it_lasts([](Session& s, const boost::system::error_code& error) {
+    s.timing_ = false;
+    if (error) return;
+    const auto oldest = std::chrono::steady_clock::now() - s.patience_;
+    for (const auto& [id, transfer] : s.asked_) {
       if (transfer->asked_at >= oldest) continue;
-      self->cut_off("nothing, when its memory was asked for");
+      s.cut_off("nothing, when its memory was asked for");
       return;
     }
-    self->await_answers();
-  });
+    s.await_answers();
+  }));
 }
 
 }  // namespace warpline::vfio_user

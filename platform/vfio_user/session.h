@@ -4,6 +4,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -18,7 +19,7 @@
 
 namespace warpline::vfio_user {
 
-/// Whom a session tells what becomes of it.
+/// Whom a session tells what becomes of it. Sessions keep it: it may be reached when its server has gone.
 class SessionOwner {
  public:
   /// It has said its version, and would have the function. False: somebody has it.
@@ -36,18 +37,27 @@ class SessionOwner {
 class Session final : public Client, public std::enable_shared_from_this<Session> {
  public:
   using Socket = boost::asio::local::stream_protocol::socket;
-  Session(Socket socket, Function& function, SessionOwner& owner, std::chrono::milliseconds patience);
+  Session(Socket socket, Function& function, std::shared_ptr<SessionOwner> owner,
+          std::chrono::milliseconds patience);
 
   /// Begins to take commands.
   void start() { receive(); }
-  /// Ends it, telling its owner. What the function has under way is answered to nobody.
+  /// Ends it, telling its owner and the function. What the function has under way is answered to nobody.
   void end();
   /// Commands that the function has at a time. Others wait here, as answers to its own requests may be behind
   /// them.
   static constexpr unsigned kMostUnderWay = 256;
   /// Bytes that wait to be carried out, or to be taken by the client: no more is taken off the connection
-  /// then, so that a flood stays with who sends it.
+  /// then, so that a flood stays with who sends it. Answers to the function's own requests that are behind
+  /// such a flood come too late, and end the session (Server::Options::patience); a client that goes away
+  /// meanwhile is noticed, and what it sent last is not carried out.
   static constexpr std::size_t kMostWaiting = 4U << 20U;
+  /// What a turn may do, in pieces of messages and in time; others of the same io_context have theirs then.
+  /// Chosen so that some hundred clients that send without end leave one another their turns within 0.1 s.
+  static constexpr unsigned kMostPieces = 64;
+  static constexpr std::chrono::microseconds kLongestTurn{200};
+  /// Requests for the client's memory at a time. Others wait.
+  static constexpr std::size_t kMostAsked = 1024;
 
   void read(std::uint64_t address, std::uint32_t bytes, ReadDone done) override;
   void write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes, WriteDone done) override;
@@ -60,7 +70,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
     std::uint64_t address = 0;
     std::vector<std::uint8_t> data;
     std::size_t moved = 0;
-    std::size_t asked = 0;  ///< bytes of the message that is under way
+    std::size_t asked = 0;  ///< bytes of the message that is under way, or waits to be sent
     bool writes = false;
     ReadDone read_done;
     WriteDone write_done;
@@ -73,12 +83,16 @@ class Session final : public Client, public std::enable_shared_from_this<Session
     std::vector<Descriptor> descriptors;
   };
 
+  /// A closure for others to call: does nothing once the session is over, and does not keep it.
+  template <class F>
+  auto while_it_lasts(F f);
   void receive();
-  void go_on();
+  [[nodiscard]] bool take_a_piece();
   [[nodiscard]] bool receive_some();
   [[nodiscard]] bool receive_bytes(std::uint8_t* to, std::size_t bytes, std::size_t& got);
   [[nodiscard]] bool begin_payload();
   void await_more();
+  void await_its_end();
   void handle(Message message);
   void handle_reply(const Message& message);
   void handle_version(const Message& message);
@@ -105,16 +119,19 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   void finished();
 
   void move(std::shared_ptr<Transfer> transfer);
-  void ask(const std::shared_ptr<Transfer>& transfer, std::size_t bytes);
+  void ask(const std::shared_ptr<Transfer>& transfer);
+  void ask_more();
+  void take_reply(Transfer& transfer, const Message& message);
   void finish(Transfer& transfer, DmaOutcome outcome);
   void await_answers();
 
   Socket socket_;
   Function& function_;
-  SessionOwner& owner_;
+  const std::shared_ptr<SessionOwner> owner_;
   const std::chrono::milliseconds patience_;
   bool ended_ = false;
   bool admitted_ = false;
+  bool attached_ = false;  ///< the function knows of it
 
   // What comes.
   std::array<std::uint8_t, Header::kBytes> head_{};
@@ -125,6 +142,8 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   std::size_t waiting_bytes_ = 0;  ///< of those
   bool listening_ = false;         ///< for more to come
   bool receiving_ = false;         ///< within receive()
+  bool goes_on_ = false;           ///< in a turn to come
+  bool watching_ = false;          ///< for the client's end, while nothing is taken off the connection
   unsigned under_way_ = 0;
 
   // What goes.
@@ -136,6 +155,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   DmaTable memory_;
   Interrupts interrupts_;
   std::map<std::uint16_t, std::shared_ptr<Transfer>> asked_;  ///< by the message's id
+  std::deque<std::shared_ptr<Transfer>> to_ask_;              ///< once others are answered
   std::uint16_t next_id_ = 1;
   boost::asio::steady_timer timer_;
   bool timing_ = false;

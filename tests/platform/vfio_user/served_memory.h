@@ -3,6 +3,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -33,6 +34,7 @@ class MemoryFunction final : public Function {
   }
   void write(unsigned, std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes, bool,
              Done done) override {
+    if (on_write) on_write();
     later([this, offset, copy = std::vector<std::uint8_t>(data, data + bytes), done = std::move(done)] {
       std::copy(copy.begin(), copy.end(), memory.begin() + static_cast<std::ptrdiff_t>(offset));
       done();
@@ -45,12 +47,21 @@ class MemoryFunction final : public Function {
       done();
     });
   }
-  void attach(Client& here) override { client = &here; }
-  void detach() override { client = nullptr; }
+  void attach(Client& here) override {
+    client = &here;
+    ++attaches;
+    if (on_attach) on_attach();
+  }
+  void detach() override {
+    client = nullptr;
+    ++detaches;
+    if (on_detach) on_detach();
+  }
 
   static constexpr std::uint64_t kBytes = 0x1'0000, kBad = kBytes - 16;  ///< the last bytes of which are bad
   std::vector<std::uint8_t> memory = std::vector<std::uint8_t>(kBytes);
-  unsigned resets = 0;
+  unsigned resets = 0, attaches = 0, detaches = 0;
+  std::function<void()> on_write, on_attach, on_detach;
   bool delays = false;  ///< accesses wait for go_on()
   Client* client = nullptr;
 

@@ -26,6 +26,14 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+/// What comes of something, which the test waits for no longer than it must.
+template <class T>
+T ended(std::future<T> result) {
+  if (result.wait_for(std::chrono::seconds(20)) == std::future_status::ready) return result.get();
+  ADD_FAILURE() << "it does not end";
+  return {};
+}
+
 class VfioServer : public ::testing::Test {
  protected:
   std::unique_ptr<Connection> connect(const Version& version = {}) {
@@ -41,7 +49,7 @@ class VfioServer : public ::testing::Test {
                                        static_cast<std::uint32_t>(text.size()),
                                        [outcome](DmaOutcome o) { outcome->set_value(o); });
     });
-    return outcome->get_future().get();
+    return ended(outcome->get_future());
   }
   std::string read(std::uint64_t address, std::uint32_t bytes) {
     auto text = std::make_shared<std::promise<std::string>>();
@@ -52,7 +60,7 @@ class VfioServer : public ::testing::Test {
                                                   : "(unmapped)");
       });
     });
-    return text->get_future().get();
+    return ended(text->get_future());
   }
 
   ServedMemory served_;
@@ -188,7 +196,7 @@ TEST_F(VfioServer, AClientThatGoesEndsWhatWaitsForItsMemory) {
     served_.function().client->write(0x1000, &byte, 1, [&](DmaOutcome o) { outcome.set_value(o); });
   });
   client.reset();
-  EXPECT_EQ(outcome.get_future().get(), DmaOutcome::unmapped);
+  EXPECT_EQ(ended(outcome.get_future()), DmaOutcome::unmapped);
   EXPECT_TRUE(served_.comes_to(false));
   EXPECT_EQ(served_.within([&] { return served_.function().client; }), nullptr);
 }
@@ -203,7 +211,7 @@ TEST(VfioServerPatience, EndsWithAClientThatDoesNotAnswer) {
     const std::uint8_t byte = 1;
     served.function().client->write(0x1000, &byte, 1, [&](DmaOutcome o) { outcome.set_value(o); });
   });
-  EXPECT_EQ(outcome.get_future().get(), DmaOutcome::unmapped);
+  EXPECT_EQ(ended(outcome.get_future()), DmaOutcome::unmapped);
   EXPECT_THAT(served.said(), Contains(HasSubstr("when its memory was asked for")));
 }
 
@@ -434,6 +442,238 @@ TEST(VfioSockets, AreReplacedWhereNobodyServesAndNotWhereSomebodyDoes) {
   EXPECT_FALSE(Server::listen(io, std::string(200, 'a'), function, {}).ok());
   EXPECT_FALSE(Server::listen(io, "", function, {}).ok());
   EXPECT_FALSE(Server::listen(io, scratch.path("no/folder"), function, {}).ok());
+}
+
+std::vector<std::uint8_t> message_of(Command command, const std::vector<std::uint8_t>& payload,
+                                     std::uint32_t flags = Header::kCommand, std::uint16_t id = 1) {
+  Header h;
+  h.id = id;
+  h.command = static_cast<std::uint16_t>(command);
+  h.flags = flags;
+  h.bytes = static_cast<std::uint32_t>(Header::kBytes + payload.size());
+  std::vector<std::uint8_t> message(Header::kBytes);
+  h.put(message.data());
+  message.insert(message.end(), payload.begin(), payload.end());
+  return message;
+}
+void send(const Descriptor& socket, const std::vector<std::uint8_t>& message) {
+  ASSERT_EQ(::send(socket.number(), message.data(), message.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(message.size()));
+}
+std::vector<std::uint8_t> a_read() {
+  Writer w;
+  RegionAccess{0, 0, 4}.put(w);
+  return message_of(Command::region_read, w.take());
+}
+
+/// A function that is served by the test's own thread, and a client of it that has said its version.
+class VfioServerEnds : public ::testing::Test {
+ protected:
+  VfioServerEnds() {
+    io_ = std::make_unique<boost::asio::io_context>();
+    Server::Options options;
+    options.log = [this](const std::string&) { EXPECT_NE(server_, nullptr) << "who is gone logs nothing"; };
+    auto listening = Server::listen(*io_, path(), function_, std::move(options));
+    EXPECT_TRUE(listening.ok());
+    server_ = std::move(listening.value());
+    client_ = silent(path());
+    send(client_, message_of(Command::version, Version{}.payload()));
+  }
+  /// Its destructor may find server_ as it was: it is null before.
+  void end_server() { std::exchange(server_, nullptr).reset(); }
+  void go_on() {
+    for (unsigned i = 0; i < 100; ++i) io_->poll();
+  }
+  [[nodiscard]] std::string path() const { return scratch_.path("socket"); }
+
+  ScratchFolder scratch_;
+  MemoryFunction function_;
+  std::unique_ptr<boost::asio::io_context> io_;
+  std::unique_ptr<Server> server_;
+  Descriptor client_;
+};
+
+TEST_F(VfioServerEnds, AClientThatDoesNotWaitForTheVersionIsNoClientOfTheFunctions) {
+  client_ = Descriptor();
+  go_on();
+  EXPECT_FALSE(server_->has_client());
+  EXPECT_EQ(function_.client, nullptr);
+  EXPECT_EQ(function_.attaches, function_.detaches);
+}
+
+TEST_F(VfioServerEnds, BeforeConnectionsAreTaken) {
+  const Descriptor second = silent(path()), third = silent(path());
+  io_->poll_one();
+  end_server();
+  go_on();
+  EXPECT_EQ(function_.attaches, function_.detaches);
+}
+
+TEST_F(VfioServerEnds, BeforeTheFunctionAnswers) {
+  function_.delays = true;
+  send(client_, a_read());
+  Writer w;
+  RegionAccess{MemoryFunction::kBad, 0, 4}.put(w);
+  send(client_, message_of(Command::region_read, w.take()));  // which it refuses
+  send(client_, message_of(Command::reset, {}));
+  go_on();
+  ASSERT_EQ(function_.waiting(), 3U);
+  end_server();
+  EXPECT_EQ(function_.client, nullptr);
+  function_.go_on();
+  go_on();
+}
+
+TEST_F(VfioServerEnds, WithItsContextBeforeTheFunctionAnswers) {
+  function_.delays = true;
+  send(client_, a_read());
+  go_on();
+  ASSERT_EQ(function_.waiting(), 1U);
+  end_server();
+  io_.reset();
+  function_.go_on();
+}
+
+TEST_F(VfioServerEnds, WithinTheEndOfADma) {
+  send(client_, message_of(Command::dma_map, DmaMap{3, 0, 0x1000, 0x1000}.payload()));
+  go_on();
+  const std::uint8_t byte = 1;
+  std::vector<DmaOutcome> outcomes;
+  function_.client->write(0x1000, &byte, 1, [&](DmaOutcome o) {
+    outcomes.push_back(o);
+    end_server();
+  });
+  send(client_, message_of(Command::dma_write, {}, Header::kReply));  // that is none
+  go_on();
+  EXPECT_THAT(outcomes, ElementsAre(DmaOutcome::failed));
+}
+
+TEST_F(VfioServerEnds, WithinOneOfSeveralWrites) {
+  unsigned writes = 0;
+  function_.on_write = [&] {
+    if (++writes == 3) end_server();
+  };
+  Writer w;
+  w.u64(10);
+  for (unsigned i = 0; i < 10; ++i) w.u64(0).u32(0).u32(4).u64(0);
+  send(client_, message_of(Command::region_write_multi, w.take()));
+  go_on();
+  EXPECT_EQ(writes, 3U) << "who is gone writes nothing";
+}
+
+TEST_F(VfioServerEnds, WithinADetachAndADisconnectWithinAnAttach) {
+  function_.on_attach = [&] { server_->disconnect(); };
+  go_on();
+  EXPECT_EQ(function_.attaches, 1U);
+  EXPECT_EQ(function_.detaches, 1U);
+  function_.on_attach = nullptr;
+  function_.on_detach = [&] { end_server(); };
+  client_ = silent(path());
+  send(client_, message_of(Command::version, Version{}.payload()));
+  go_on();
+  EXPECT_EQ(function_.attaches, 2U);
+  client_ = Descriptor();
+  go_on();
+  EXPECT_EQ(function_.detaches, 2U);
+  EXPECT_EQ(server_, nullptr);
+}
+
+TEST_F(VfioServerEnds, NeverATurnThatAnotherWaitsFor) {
+  // As much as a client sends without waiting, as one turn or several.
+  function_.delays = false;
+  go_on();
+  Writer w;
+  const std::uint32_t value = 1;
+  RegionAccess{0, 0, 4}.put(w);
+  const auto one = message_of(Command::region_write, w.data(&value, 4).take(), Header::kNoReply);
+  std::vector<std::uint8_t> many;
+  for (unsigned i = 0; i < 2000; ++i) many.insert(many.end(), one.begin(), one.end());
+  send(client_, many);
+  unsigned writes = 0, most = 0;
+  function_.on_write = [&] { ++writes; };
+  while (writes < 2000) {
+    const unsigned before = writes;
+    ASSERT_GT(io_->poll_one(), 0U) << "after " << writes;
+    most = std::max(most, writes - before);
+  }
+  EXPECT_LE(most, 64U);
+}
+
+TEST_F(VfioServerEnds, WithAClientThatIsKilledWhileNothingIsTakenFromIt) {
+  function_.delays = true;
+  Writer w;
+  RegionAccess{0, 0, 0x8000}.put(w);
+  const std::vector<std::uint8_t> data(0x8000);
+  const auto one =
+      message_of(Command::region_write, w.data(data.data(), data.size()).take(), Header::kNoReply);
+  go_on();
+  ASSERT_EQ(fcntl(client_.number(), F_SETFL, O_NONBLOCK), 0);
+  // Until the server takes no more.
+  for (unsigned i = 0, idle = 0; i < 2000 && idle < 3; ++i) {
+    idle = ::send(client_.number(), one.data(), one.size(), MSG_NOSIGNAL) > 0 ? 0 : idle + 1;
+    go_on();
+  }
+  ASSERT_TRUE(server_->has_client());
+  client_ = Descriptor();
+  go_on();
+  EXPECT_FALSE(server_->has_client());
+}
+
+TEST_F(VfioServerEnds, AnyNumberOfDmasByMessage) {
+  static constexpr unsigned kDmas = 70'000;  // there are 65,536 ids
+  send(client_, message_of(Command::dma_map, DmaMap{3, 0, 0x1000, 0x1000}.payload()));
+  go_on();
+  const std::uint8_t byte = 1;
+  unsigned ends = 0;
+  for (unsigned i = 0; i < kDmas; ++i)
+    function_.client->write(0x1000, &byte, 1,
+                            [&](DmaOutcome o) { ends += o == DmaOutcome::unmapped ? 1 : 0; });
+  EXPECT_EQ(ends, 0U);
+  client_ = Descriptor();
+  go_on();
+  EXPECT_EQ(ends, kDmas);
+}
+
+TEST_F(VfioServer, AsksForOtherMemoryInTheOrderOfTheRequests) {
+  const auto client = connect();
+  ASSERT_EQ(client->map({3, 0, 0x1000, 0x1000}, -1), 0);
+  std::vector<std::uint8_t> order;
+  client->answer_by([&](std::uint64_t, std::uint8_t* data, std::size_t, bool) {
+    order.push_back(*data);
+    return true;
+  });
+  static constexpr unsigned kDmas = 3000;  // more than are asked for at a time
+  auto all = std::make_shared<std::promise<unsigned>>();
+  auto done = all->get_future();
+  served_.within([&] {
+    for (unsigned i = 0; i < kDmas; ++i) {
+      const auto byte = static_cast<std::uint8_t>(i);
+      served_.function().client->write(0x1000, &byte, 1, [all, i](DmaOutcome) {
+        if (i + 1 == kDmas) all->set_value(i);
+      });
+    }
+  });
+  for (unsigned i = 0; i < 200 && order.size() < kDmas; ++i) ASSERT_EQ(client->listen(20), 0);
+  ended(std::move(done));
+  ASSERT_EQ(order.size(), kDmas);
+  for (unsigned i = 0; i < kDmas; ++i) ASSERT_EQ(order[i], i % 256);
+}
+
+TEST(VfioSockets, ThatAreListenedAtBySomebodySlowAreServed) {
+  const ScratchFolder scratch;
+  const std::string path = scratch.path("socket");
+  const Descriptor slow(::socket(AF_UNIX, SOCK_STREAM, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  ASSERT_EQ(bind(slow.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(slow.number(), 0), 0);
+  const Descriptor waiting = silent(path);  // as many as it lets wait
+  boost::asio::io_context io;
+  MemoryFunction function;
+  const auto second = Server::listen(io, path, function, {});
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.faults().front().message, "somebody serves there already");
 }
 
 /// Messages of all kinds, most of them damaged, from a client that is cut off now and then: the server goes
