@@ -21,15 +21,17 @@ int DmaTable::map(const DmaMap& window, const Descriptor& file) {
   }
   Window made{window.bytes, window.flags, nullptr, window.offset};
   if (file) {
+    // What is aligned among device addresses is so here.
+    if ((window.iova ^ window.offset) % 4096 != 0) return EINVAL;
     const auto identity = MappedFile::identity(file);
     if (const int* const error = std::get_if<int>(&identity)) return *error;
     const auto known = files_.find(std::get<0>(identity));
     if (known != files_.end()) made.file = known->second.lock();
     const std::uint64_t end = window.offset + window.bytes;
     const bool writes = (window.flags & DmaMap::kWritable) != 0;
-    // A file may have grown since, and be open for more than it was.
-    if (!made.file || made.file->bytes() < end || (writes && !made.file->is_writable())) {
-      auto mapped = MappedFile::map(file);
+    // A file may have grown since, have been cut meanwhile, and be open for more than it was.
+    if (!made.file || made.file->kept() < end || (writes && !made.file->is_writable())) {
+      auto mapped = map_more(file);
       if (const int* const error = std::get_if<int>(&mapped)) return *error;
       made.file = std::get<0>(mapped);
       if (made.file->bytes() < end) return EINVAL;
@@ -39,6 +41,26 @@ int DmaTable::map(const DmaMap& window, const Descriptor& file) {
   }
   windows_.emplace_hint(after, window.iova, std::move(made));
   return 0;
+}
+
+std::variant<std::shared_ptr<MappedFile>, int> DmaTable::map_more(const Descriptor& file) {
+  std::uint64_t left = kMostMapped;
+  for (auto at = mappings_.begin(); at != mappings_.end();) {
+    if (const auto mapping = at->lock()) {
+      left -= mapping->bytes();
+      ++at;
+    } else {
+      at = mappings_.erase(at);
+    }
+  }
+  if (mappings_.size() >= kMostMappings) return ENOSPC;
+  auto mapped = MappedFile::map(file, left);
+  if (const auto* const made = std::get_if<std::shared_ptr<MappedFile>>(&mapped)) mappings_.push_back(*made);
+  return mapped;
+}
+
+bool DmaTable::Piece::is_lost() const {
+  return file != nullptr && static_cast<std::uint64_t>(memory - file->memory()) + bytes > file->kept();
 }
 
 int DmaTable::unmap(const DmaUnmap& range) {
@@ -55,7 +77,7 @@ int DmaTable::unmap(const DmaUnmap& range) {
     const auto before = std::prev(first);
     if (range.iova - before->first < before->second.bytes) return EINVAL;
   }
-  if (first == end) return ENOENT;
+  if (first == end) return 0;  // as the kernel's own (VFIO_IOMMU_UNMAP_DMA)
   const auto last = std::prev(end);
   if (last->first - range.iova + last->second.bytes > range.bytes) return EINVAL;
   windows_.erase(first, end);
@@ -83,38 +105,46 @@ std::size_t DmaTable::files() const {
 
 namespace {
 
-/// Calls `word` of every aligned 8 bytes of a range at `shared`, and `byte` of the bytes beside them, in
-/// their order, each with its place in the range.
-template <class Word, class Byte>
-void each_in_order(const std::uint8_t* shared, std::size_t bytes, Word word, Byte byte) {
+/// Calls `copy` for the parts of a range at `shared`, in their order, with the place of each and a number of
+/// its size: naturally aligned ones of 8 bytes, and at the edges the largest that fit.
+template <class Copy>
+void each_in_order(const std::uint8_t* shared, std::size_t bytes, Copy copy) {
   std::size_t at = 0;
-  while (at < bytes && reinterpret_cast<std::uintptr_t>(shared + at) % 8 != 0) byte(at++);
-  for (; bytes - at >= 8; at += 8) word(at);
-  while (at < bytes) byte(at++);
+  const auto is_next = [&](std::size_t part) {
+    return reinterpret_cast<std::uintptr_t>(shared + at) % part == 0 && bytes - at >= part;
+  };
+  const auto one = [&](auto part) {
+    copy(at, part);
+    at += sizeof part;
+  };
+  while (at < bytes) {
+    if (is_next(8)) {
+      one(std::uint64_t{});
+    } else if (is_next(4)) {
+      one(std::uint32_t{});
+    } else if (is_next(2)) {
+      one(std::uint16_t{});
+    } else {
+      one(std::uint8_t{});
+    }
+  }
 }
 
 }  // namespace
 
 void copy_to_client(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
-  each_in_order(
-      to, bytes,
-      [&](std::size_t at) {
-        std::uint64_t word;
-        std::memcpy(&word, from + at, sizeof word);
-        __atomic_store_n(static_cast<std::uint64_t*>(static_cast<void*>(to + at)), word, __ATOMIC_RELEASE);
-      },
-      [&](std::size_t at) { __atomic_store_n(to + at, from[at], __ATOMIC_RELEASE); });
+  each_in_order(to, bytes, [&](std::size_t at, auto part) {
+    std::memcpy(&part, from + at, sizeof part);
+    __atomic_store_n(static_cast<decltype(part)*>(static_cast<void*>(to + at)), part, __ATOMIC_RELEASE);
+  });
 }
 
 void copy_from_client(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes) {
-  each_in_order(
-      from, bytes,
-      [&](std::size_t at) {
-        const std::uint64_t word = __atomic_load_n(
-            static_cast<const std::uint64_t*>(static_cast<const void*>(from + at)), __ATOMIC_ACQUIRE);
-        std::memcpy(to + at, &word, sizeof word);
-      },
-      [&](std::size_t at) { to[at] = __atomic_load_n(from + at, __ATOMIC_ACQUIRE); });
+  each_in_order(from, bytes, [&](std::size_t at, auto part) {
+    part = __atomic_load_n(static_cast<const decltype(part)*>(static_cast<const void*>(from + at)),
+                           __ATOMIC_ACQUIRE);
+    std::memcpy(to + at, &part, sizeof part);
+  });
 }
 
 }  // namespace warpline::vfio_user

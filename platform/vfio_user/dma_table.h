@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <variant>
+#include <vector>
 
 #include "platform/vfio_user/mapped_file.h"
 #include "platform/vfio_user/messages.h"
@@ -19,12 +21,16 @@ class DmaTable {
   /// Windows at a time; what a client may assume unless it is told less (vfio-user specification,
   /// "max_dma_maps").
   static constexpr std::size_t kMostWindows = 65535;
+  /// Bytes of files that are mapped at a time, and mappings of them: of 128 TiB of addresses and 1024
+  /// mappings that the process has for all its clients.
+  static constexpr std::uint64_t kMostMapped = std::uint64_t{1} << 40U;
+  static constexpr std::size_t kMostMappings = 64;
 
   /// Adds a window. `file`: what it lies in; none: it is reached by messages. An errno: EEXIST where it
-  /// overlaps another, EINVAL where the file does not have it, EACCES where the file may not be written.
+  /// overlaps another, EINVAL where the file does not have it, or has it at another place of a page, EACCES
+  /// where the file may not be written, ENOMEM or ENOSPC where more would be mapped than may be.
   [[nodiscard]] int map(const DmaMap& window, const Descriptor& file);
-  /// Takes away the windows that lie in the range. An errno: ENOENT where there is none, EINVAL where one
-  /// lies in it partly.
+  /// Takes away the windows that lie in the range, if any. An errno: EINVAL where one lies in it partly.
   [[nodiscard]] int unmap(const DmaUnmap& range);
   void clear() {
     windows_.clear();
@@ -36,6 +42,8 @@ class DmaTable {
     std::uint8_t* memory = nullptr;  ///< null: to be reached by messages
     std::uint64_t bytes = 0;
     const MappedFile* file = nullptr;  ///< that it lies in
+    /// Whether some of it is known to be no longer in the file.
+    [[nodiscard]] bool is_lost() const;
   };
   /// The first piece of a range, which ends with its window. Nothing if that address is not mapped, or not
   /// for this. Pre: bytes > 0.
@@ -51,14 +59,17 @@ class DmaTable {
     std::uint64_t offset = 0;
   };
 
+  [[nodiscard]] std::variant<std::shared_ptr<MappedFile>, int> map_more(const Descriptor& file);
+
   std::map<std::uint64_t, Window> windows_;  ///< by the address at which they begin
-  /// Those that windows have, by identity.
+  /// The last mapping of each file that windows have, by identity.
   std::map<MappedFile::Identity, std::weak_ptr<MappedFile>> files_;
+  std::vector<std::weak_ptr<MappedFile>> mappings_;  ///< of windows, or of none any more
 };
 
-/// Copies to or from memory that others look at meanwhile: they find, and are found with, each aligned 8
-/// bytes whole, and of two of them the later one no earlier. A completion's last word says that the others
-/// are there.
+/// Copies to or from memory that others look at meanwhile: they find, and are found with, each aligned 8, 4
+/// or 2 bytes of the range whole, and of two of them the later one no earlier. A completion's last word says
+/// that the others are there.
 void copy_to_client(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes);
 void copy_from_client(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes);
 

@@ -30,7 +30,8 @@ class Client {
   virtual void write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes,
                      WriteDone done) = 0;
   /// The 4 or 8 bytes there, aligned, if they are mapped here for reading and writing, for atomic operations
-  /// that the client sees as such. Null: they are not.
+  /// that the client sees as such. Null: they are not. Pre: what is returned is used before control goes back
+  /// to who called the function: the client may unmap it then.
   [[nodiscard]] virtual void* word(std::uint64_t address, std::uint32_t bytes) = 0;
   /// Raises a vector, if the client has asked to hear of it. INTx: a pulse; until the client unmasks it,
   /// another one is kept.

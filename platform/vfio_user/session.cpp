@@ -502,7 +502,7 @@ void Session::write(std::uint64_t address, const std::uint8_t* data, std::uint32
 void* Session::word(std::uint64_t address, std::uint32_t bytes) {
   if (address % bytes != 0) return nullptr;
   const auto readable = memory_.piece(address, bytes, false), writable = memory_.piece(address, bytes, true);
-  if (!readable || !writable || readable->bytes < bytes) return nullptr;
+  if (!readable || !writable || readable->bytes < bytes || writable->is_lost()) return nullptr;
   return writable->memory;
 }
 
@@ -517,7 +517,7 @@ void Session::move(std::shared_ptr<Transfer> transfer) {
   while (!ended_ && t.moved < t.data.size()) {
     const std::size_t left = t.data.size() - t.moved;
     const auto piece = memory_.piece(t.address + t.moved, left, t.writes);
-    if (!piece) {
+    if (!piece || piece->is_lost()) {
       finish(t, DmaOutcome::unmapped);
       return;
     }
@@ -534,7 +534,7 @@ void Session::move(std::shared_ptr<Transfer> transfer) {
     } else {
       copy_from_client(data, piece->memory, bytes);
     }
-    if (piece->file->is_lost()) {
+    if (piece->is_lost()) {
       owner_->log(
           fmt::format("memory at {:#x} is no longer in the file that the client gave for it", t.address));
       finish(t, DmaOutcome::unmapped);
