@@ -1,6 +1,5 @@
 #include "platform/vfio_user/interrupts.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -19,12 +18,6 @@ bool is_event(const Descriptor& d) {
   const ssize_t length = readlink(link.c_str(), target.data(), target.size());
   return length > 0 &&
          std::string_view(target.data(), static_cast<std::size_t>(length)) == "anon_inode:[eventfd]";
-}
-
-/// So that an event whose count is full does not stop us.
-void make_nonblocking(const Descriptor& d) {
-  const int flags = fcntl(d.number(), F_GETFL);
-  if ((flags & O_NONBLOCK) == 0) fcntl(d.number(), F_SETFL, flags | O_NONBLOCK);
 }
 
 }  // namespace
@@ -64,10 +57,7 @@ int Interrupts::set(const SetIrqs& request, std::vector<Descriptor> descriptors)
     const bool chosen = data != SetIrqs::kBools || request.bools[i] != 0;
     if (data == SetIrqs::kEventfds) {
       line = Line{};  // those without an event are off
-      if (i < descriptors.size()) {
-        make_nonblocking(descriptors[i]);
-        line.event = std::move(descriptors[i]);
-      }
+      if (i < descriptors.size()) line.event = std::move(descriptors[i]);
     } else if (!chosen) {
       continue;
     } else if (action == SetIrqs::kMask) {
@@ -81,16 +71,11 @@ int Interrupts::set(const SetIrqs& request, std::vector<Descriptor> descriptors)
   return 0;
 }
 
-bool Interrupts::signal(const Line& line) {
-  const std::uint64_t one = 1;
-  return write(line.event.number(), &one, sizeof one) == sizeof one;
-}
-
 void Interrupts::unmask(IrqKind kind, Line& line) {
   line.masked = false;
   if (!std::exchange(line.pending, false)) return;
   line.masked = kind == IrqKind::intx;  // a wire masks itself again
-  signal(line);
+  signal_.add(line.event);
 }
 
 bool Interrupts::raise(IrqKind kind, unsigned vector) {
@@ -102,7 +87,7 @@ bool Interrupts::raise(IrqKind kind, unsigned vector) {
     return false;
   }
   if (kind == IrqKind::intx) line.masked = true;
-  return signal(line);
+  return signal_.add(line.event);
 }
 
 }  // namespace warpline::vfio_user

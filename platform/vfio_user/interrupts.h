@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "platform/vfio_user/descriptor.h"
+#include "platform/vfio_user/event_signal.h"
 #include "platform/vfio_user/function.h"
 #include "platform/vfio_user/messages.h"
 
@@ -28,10 +29,10 @@ class Interrupts {
     bool masked = false;
     bool pending = false;  ///< raised while masked
   };
-  static bool signal(const Line& line);
-  static void unmask(IrqKind kind, Line& line);
+  void unmask(IrqKind kind, Line& line);
 
   const Function& function_;
+  EventSignal signal_;
   std::array<std::vector<Line>, kIrqKinds> lines_;
 };
 

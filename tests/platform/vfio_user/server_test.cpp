@@ -286,6 +286,20 @@ TEST_F(VfioServer, AFullEventStopsNobody) {
   EXPECT_EQ(client->reset(), 0);
 }
 
+TEST_F(VfioServer, AnEventThatIsMadeToWaitLaterStopsNobody) {
+  const auto client = connect();
+  const Descriptor full = event();
+  ASSERT_EQ(client->set_irqs(trigger(IrqKind::msix, 0, 1), {full.number()}), 0);
+  ASSERT_EQ(fcntl(full.number(), F_SETFL, 0), 0);
+  const std::uint64_t most = 0xffff'ffff'ffff'fffe;
+  ASSERT_EQ(::write(full.number(), &most, sizeof most), 8);
+  client->set_patience(3000);
+  EXPECT_EQ(client->set_irqs({SetIrqs::kNoData | SetIrqs::kTrigger, 2, 0, 1, {}}, {}), 0);
+  EXPECT_GE(count_of(full), most) << "which also lets go of a server that waits";
+  EXPECT_EQ(client->set_irqs({SetIrqs::kNoData | SetIrqs::kTrigger, 2, 0, 1, {}}, {}), 0);
+  EXPECT_EQ(count_of(full), 1U);
+}
+
 TEST_F(VfioServer, ResetsTheFunction) {
   const auto client = connect();
   const std::uint32_t value = 5;
