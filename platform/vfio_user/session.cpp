@@ -81,14 +81,23 @@ void Session::receive() {
 /// Carries out what has waited, if that may be, or takes something off the connection. False: there is
 /// nothing to do now.
 bool Session::take_a_piece() {
-  if (under_way_ < kMostUnderWay && !waiting_commands_.empty()) {
+  if (may_carry_out() && !waiting_commands_.empty()) {
     Message next = std::move(waiting_commands_.front());
     waiting_commands_.pop_front();
-    waiting_bytes_ -= Header::kBytes + next.payload.size();
+    waiting_bytes_ -= weight_of(next);
     carry_out(next);
     return true;
   }
   return unsent_bytes_ < kMostWaiting && waiting_bytes_ < kMostWaiting && receive_some();
+}
+
+bool Session::may_carry_out() const {
+  return under_way_ < kMostUnderWay && unsent_bytes_ + promised_bytes_ < kMostWaiting;
+}
+
+/// Descriptors weigh more than they take here: the process has a few hundred for all its clients.
+std::size_t Session::weight_of(const Message& message) {
+  return Header::kBytes + message.payload.size() + message.descriptors.size() * kDescriptorWeight;
 }
 
 /// Takes what is there of the next message, and handles it once it is whole. False: there is nothing more.
@@ -153,7 +162,8 @@ bool Session::receive_bytes(std::uint8_t* to, std::size_t bytes, std::size_t& go
     return false;
   }
   if ((message.msg_flags & MSG_CTRUNC) != 0 || message_.descriptors.size() > kMostDescriptors) {
-    cut_off(fmt::format("a message with more than {} descriptors", kMostDescriptors));
+    cut_off(
+        fmt::format("more descriptors than {} in a message, or than there is room for", kMostDescriptors));
     return false;
   }
   got += static_cast<std::size_t>(n);
@@ -197,8 +207,8 @@ void Session::handle(Message message) {
   ++owner_->count().messages;
   if (!admitted_) {
     handle_version(message);
-  } else if (under_way_ >= kMostUnderWay || !waiting_commands_.empty()) {
-    waiting_bytes_ += Header::kBytes + message.payload.size();
+  } else if (!may_carry_out() || !waiting_commands_.empty()) {
+    waiting_bytes_ += weight_of(message);
     waiting_commands_.push_back(std::move(message));
   } else {
     carry_out(message);
@@ -339,8 +349,10 @@ void Session::read_region(const Message& message) {
     return;
   }
   ++under_way_;
+  promised_bytes_ += access.count;
   function_.read(access.region, access.offset, access.count,
                  while_it_lasts([header = message.header, access](Session& s, const std::uint8_t* data) {
+                   s.promised_bytes_ -= access.count;
                    if (data == nullptr) {
                      s.refuse(header, EIO);
                    } else {
@@ -373,7 +385,7 @@ void Session::write_region(const Message& message) {
 
 void Session::write_regions(const Message& message) {
   const std::optional<std::vector<SmallWrite>> writes = writes_of(message.payload);
-  int error = writes ? 0 : EINVAL;
+  int error = writes && writes->size() <= kMostUnderWay ? 0 : EINVAL;
   if (writes)
     for (const SmallWrite& w : *writes)
       if (error == 0) error = problem_of(w.where, true);
@@ -381,15 +393,17 @@ void Session::write_regions(const Message& message) {
     refuse(message.header, error);
     return;
   }
-  ++under_way_;
+  if (writes->empty()) {
+    reply(message.header, Writer().u64(0).take());
+    return;
+  }
+  under_way_ += static_cast<unsigned>(writes->size());
   // The reply, if one is wanted, follows the last of them: they are done in their order.
   const auto left = std::make_shared<std::size_t>(writes->size());
   const auto one_less = while_it_lasts([header = message.header, left, count = writes->size()](Session& s) {
-    if (*left != 0 && --*left != 0) return;
-    s.reply(header, Writer().u64(count).take());
+    if (--*left == 0) s.reply(header, Writer().u64(count).take());
     s.finished();
   });
-  if (writes->empty()) one_less();
   for (const SmallWrite& w : *writes)
     if (!ended_)
       function_.write(w.where.region, w.where.offset, w.data.data(), w.where.count,
@@ -423,8 +437,9 @@ void Session::answer(const Header& to, int error, std::vector<std::uint8_t> payl
 void Session::refuse(const Header& to, int error) {
   ++owner_->count().refused_messages;
   if (!to.wants_reply()) {
-    owner_->log(
-        fmt::format("refused command {}, whose client does not listen: {}", to.command, strerror(error)));
+    if (++unheard_ <= kMostUnheard)
+      owner_->log(
+          fmt::format("refused command {}, whose client does not listen: {}", to.command, strerror(error)));
     return;
   }
   Header header;

@@ -44,14 +44,18 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   void start() { receive(); }
   /// Ends it, telling its owner and the function. What the function has under way is answered to nobody.
   void end();
-  /// Commands that the function has at a time. Others wait here, as answers to its own requests may be behind
-  /// them.
+  /// Accesses that the function has at a time, and as many again where one command has several. Other
+  /// commands wait here, as answers to the function's own requests may be behind them.
   static constexpr unsigned kMostUnderWay = 256;
   /// Bytes that wait to be carried out, or to be taken by the client: no more is taken off the connection
   /// then, so that a flood stays with who sends it. Answers to the function's own requests that are behind
   /// such a flood come too late, and end the session (Server::Options::patience); a client that goes away
   /// meanwhile is noticed, and what it sent last is not carried out.
   static constexpr std::size_t kMostWaiting = 4U << 20U;
+  /// What a descriptor adds to those bytes while its message waits: 64 of them wait at most.
+  static constexpr std::size_t kDescriptorWeight = kMostWaiting / 64;
+  /// Refusals that are logged, of commands whose client does not listen. All are counted.
+  static constexpr unsigned kMostUnheard = 16;
   /// What a turn may do, in pieces of messages and in time; others of the same io_context have theirs then.
   /// Chosen so that some hundred clients that send without end leave one another their turns within 0.1 s.
   static constexpr unsigned kMostPieces = 64;
@@ -88,6 +92,8 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   auto while_it_lasts(F f);
   void receive();
   [[nodiscard]] bool take_a_piece();
+  [[nodiscard]] bool may_carry_out() const;
+  [[nodiscard]] static std::size_t weight_of(const Message& message);
   [[nodiscard]] bool receive_some();
   [[nodiscard]] bool receive_bytes(std::uint8_t* to, std::size_t bytes, std::size_t& got);
   [[nodiscard]] bool begin_payload();
@@ -140,6 +146,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   std::size_t payload_got_ = 0;
   std::deque<Message> waiting_commands_;
   std::size_t waiting_bytes_ = 0;  ///< of those
+  unsigned unheard_ = 0;           ///< refusals that the client does not listen to
   bool listening_ = false;         ///< for more to come
   bool receiving_ = false;         ///< within receive()
   bool goes_on_ = false;           ///< in a turn to come
@@ -149,7 +156,8 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   // What goes.
   std::deque<std::vector<std::uint8_t>> unsent_;
   std::size_t unsent_bytes_ = 0;
-  std::size_t sent_ = 0;  ///< of the first of them
+  std::size_t promised_bytes_ = 0;  ///< of reads that the function has
+  std::size_t sent_ = 0;            ///< of the first of them
 
   Version version_;
   DmaTable memory_;

@@ -12,8 +12,10 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <random>
+#include <system_error>
 
 #include "platform/vfio_user/connection.h"
 #include "tests/platform/vfio_user/served_memory.h"
@@ -395,6 +397,46 @@ TEST_F(VfioServer, RefusesCommandsThatThereAreNot) {
   EXPECT_EQ(client->reset(), 0) << "it goes on";
 }
 
+TEST_F(VfioServer, DescriptorsThatWaitAreFew) {
+  const auto count = [] {
+    std::error_code unknown;
+    std::size_t open = 0;
+    for (std::filesystem::directory_iterator at("/proc/self/fd", unknown), end; at != end;
+         at.increment(unknown))
+      ++open;
+    return open;
+  };
+  served_.within([&] { served_.function().delays = true; });
+  const auto client = connect();
+  const Descriptor one = event();
+  Header h;
+  h.command = static_cast<std::uint16_t>(Command::reset);
+  h.flags = Header::kNoReply;
+  h.bytes = Header::kBytes;
+  std::array<std::uint8_t, Header::kBytes> bytes{};
+  h.put(bytes.data());
+  for (unsigned i = 0; i < 256; ++i) ASSERT_EQ(client->send_raw(bytes.data(), bytes.size()), 0);
+  const std::size_t before = count();
+  const std::vector<int> eight(8, one.number());
+  for (unsigned i = 0; i < 60; ++i) ASSERT_EQ(client->send_raw(bytes.data(), bytes.size(), eight), 0);
+  for (unsigned i = 0; i < 10; ++i) served_.within([] {});
+  EXPECT_LE(count(), before + 64 + 8);
+  served_.within([&] {
+    served_.function().delays = false;
+    served_.function().go_on();
+  });
+  EXPECT_EQ(client->reset(), 0);
+}
+
+TEST_F(VfioServer, LogsSomeOfManyRefusals) {
+  const auto client = connect();
+  const std::uint32_t value = 0;
+  for (unsigned i = 0; i < 1000; ++i) ASSERT_EQ(client->post(9, 0, &value, 4), 0);
+  ASSERT_EQ(client->reset(), 0);
+  EXPECT_EQ(served_.said().size(), 16U);
+  EXPECT_EQ(served_.counters().refused_messages, 1000U);
+}
+
 TEST_F(VfioServer, AFloodStaysWithWhoSendsIt) {
   // Nobody takes the answers, and the function takes its time: the server must not keep it all.
   served_.within([&] { served_.function().delays = true; });
@@ -631,6 +673,57 @@ TEST_F(VfioServerEnds, WithAClientThatIsKilledWhileNothingIsTakenFromIt) {
   client_ = Descriptor();
   go_on();
   EXPECT_FALSE(server_->has_client());
+}
+
+TEST_F(VfioServerEnds, WhatIsAskedOfTheFunctionIsBoundedByItsAnswers) {
+  function_.delays = true;
+  Writer w;
+  RegionAccess{0, 0, 0xc000}.put(w);
+  const auto one = message_of(Command::region_read, w.take());
+  go_on();
+  for (unsigned i = 0; i < 200; ++i) send(client_, one);
+  go_on();
+  EXPECT_LE(function_.waiting() * 0xc000, std::size_t{4U << 20U} + 0xc000) << "4 MiB of answers";
+  EXPECT_GT(function_.waiting(), 64U);
+  // Nor does it get more than that when nobody takes the answers.
+  unsigned answered = 0;
+  for (std::size_t n = function_.waiting(); n > 0 && answered < 200; n = function_.waiting()) {
+    answered += static_cast<unsigned>(n);
+    function_.go_on();
+    go_on();
+  }
+  EXPECT_LT(answered, 200U);
+  std::vector<std::uint8_t> bytes(0x1'0000);
+  std::size_t got = 0;
+  while (got < 200 * std::size_t{Header::kBytes + RegionAccess::kBytes + 0xc000}) {
+    const ssize_t n = recv(client_.number(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (n > 0) got += static_cast<std::size_t>(n);
+    ASSERT_NE(n, 0);
+    function_.go_on();
+    go_on();
+  }
+}
+
+TEST_F(VfioServerEnds, EachOfSeveralWritesCounts) {
+  function_.delays = true;
+  Writer w;
+  w.u64(100);
+  for (unsigned i = 0; i < 100; ++i) w.u64(0).u32(0).u32(4).u64(0);
+  const auto one = message_of(Command::region_write_multi, w.take(), Header::kNoReply);
+  go_on();
+  for (unsigned i = 0; i < 20; ++i) send(client_, one);
+  go_on();
+  EXPECT_EQ(function_.waiting(), 300U) << "those that 256 do not suffice for wait";
+  unsigned writes = 0;
+  function_.on_write = [&] { ++writes; };
+  for (unsigned i = 0; i < 20; ++i) {
+    function_.go_on();
+    go_on();
+  }
+  EXPECT_EQ(writes, 2000U - 300U);
+  std::array<std::uint8_t, 4096> answers{};
+  const ssize_t got = recv(client_.number(), answers.data(), answers.size(), MSG_DONTWAIT);
+  EXPECT_EQ(got, static_cast<ssize_t>(Header::of(answers.data()).bytes)) << "the version's alone";
 }
 
 TEST_F(VfioServerEnds, AnyNumberOfDmasByMessage) {
