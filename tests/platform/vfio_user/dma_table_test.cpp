@@ -270,15 +270,15 @@ TEST(DmaTable, FourBytesAreSeenWhole) {
     auto* const word = static_cast<std::uint32_t*>(static_cast<void*>(memory.data() + place));
     std::atomic<bool> ends{false};
     std::thread other([&] {
-      for (std::uint32_t i = 0; !ends.load(); ++i)
+      for (std::uint32_t i = 0; i < 1'000'000; ++i)
         copy_to_client(memory.data() + place, reinterpret_cast<const std::uint8_t*>(&kValues[i % 2]), 4);
+      ends = true;
     });
     unsigned torn = 0;
-    for (unsigned i = 0; i < 300'000; ++i) {
+    while (!ends.load()) {
       const std::uint32_t found = __atomic_load_n(word, __ATOMIC_ACQUIRE);
       torn += found != kValues[0] && found != kValues[1] ? 1 : 0;
     }
-    ends = true;
     other.join();
     EXPECT_EQ(torn, 0U) << "written at " << place;
     ends = false;
