@@ -97,6 +97,20 @@ void append_row(std::string& out, const std::vector<std::string>& fields) {
   out += '\n';
 }
 
+namespace {
+
+/// Adds all rows of a statement.
+template <class Statement>
+void append_rows(std::string& out, Statement& rows) {
+  while (rows.step()) {
+    std::vector<std::string> row;
+    for (int n = 0; n < rows.columns(); ++n) row.push_back(rows.text(n));
+    append_row(out, row);
+  }
+}
+
+}  // namespace
+
 /// Instructions of one line are together, and so are kernels of one name.
 void ResultStore::add_profile(std::int64_t row, const std::string& text) {
   const json profile = json::parse(text);
@@ -166,11 +180,7 @@ std::string ResultStore::stalls_csv() const {
       "stalls "
       "JOIN runs USING (point) JOIN source_lines ON source_lines.id = line JOIN kernels ON kernels.id = "
       "kernel ORDER BY point, line, stalls.reason");
-  while (s.step()) {
-    std::vector<std::string> row;
-    for (int n = 0; n < 9; ++n) row.push_back(s.text(n));
-    append_row(out, row);
-  }
+  append_rows(out, s);
   return out;
 }
 
@@ -185,11 +195,7 @@ std::string ResultStore::lines_csv() const {
       "stalls.line = profile_lines.line AND stalls.reason <> 'selected') FROM profile_lines "
       "JOIN runs USING (point) JOIN source_lines ON source_lines.id = line JOIN kernels ON kernels.id = "
       "kernel ORDER BY point, line");
-  while (s.step()) {
-    std::vector<std::string> row;
-    for (int n = 0; n < 20; ++n) row.push_back(s.text(n));
-    append_row(out, row);
-  }
+  append_rows(out, s);
   return out;
 }
 

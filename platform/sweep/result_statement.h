@@ -42,6 +42,7 @@ class ResultStore::Statement {
     if (state == SQLITE_DONE) return false;
     throw StoreError{sqlite3_errmsg(database_)};
   }
+  [[nodiscard]] int columns() const { return sqlite3_column_count(statement_); }
   [[nodiscard]] bool is_null(int column) const {
     return sqlite3_column_type(statement_, column) == SQLITE_NULL;
   }
