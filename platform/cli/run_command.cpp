@@ -52,8 +52,6 @@ namespace {
 
 constexpr Cycle kProgressCycles = 2000;
 constexpr std::size_t kShownFaults = 10;
-/// For which the end of a run that is watched waits until it was told.
-constexpr std::chrono::milliseconds kMostFarewell{1500};
 
 /// Gigabytes per second, which are bytes per nanosecond.
 double dram_peak(const GpuConfig& c) {
@@ -223,7 +221,7 @@ class Run {
     ~Farewell() {
       if (live == nullptr) return;
       live->end(how, all_done);
-      live->wait_until_told(kMostFarewell);
+      live->wait_until_told();
     }
     Farewell(const Farewell&) = delete;
     Farewell& operator=(const Farewell&) = delete;

@@ -285,11 +285,12 @@ void LiveRun::end(const std::string& how, bool all_done) {
   }
 }
 
-void LiveRun::wait_until_told(std::chrono::milliseconds most) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  if (!was_asked_ || Clock::now() - asked_last_ > kRecent) return;
-  lock.unlock();
-  std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(most, kLinger));
+void LiveRun::wait_until_told() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!was_asked_ || Clock::now() - asked_last_ > kRecent) return;
+  }
+  std::this_thread::sleep_for(kLinger);
 }
 
 }  // namespace warpline::live

@@ -65,9 +65,9 @@ class LiveRun {
   /// The run is over: `how`; `all_done`: with all its launches. The platform is looked at for the last time.
   /// Of several calls the first counts.
   void end(const std::string& how, bool all_done);
-  /// After end(): waits until those who look once a second have been told of it, but no longer than `most`,
-  /// and only where somebody has asked something a short while ago.
-  void wait_until_told(std::chrono::milliseconds most);
+  /// After end(): waits until those who look once a second have been told of it, where somebody has asked
+  /// something a short while ago.
+  void wait_until_told();
   /// Seconds that it has paused so far.
   [[nodiscard]] double paused_seconds() const { return paused_seconds_; }
 
