@@ -75,8 +75,8 @@ function(warpline_library name sources)
   endif()
 endfunction()
 
-# What is built with the library, and no part of it: the command, what it calibrates, studies and profiles with, what joins it with other processes, and what stands in for CUDA's libraries.
-set(WARPLINE_APPLICATIONS warpline_cli warpline_cuda warpline_study warpline_sweep warpline_sweep_report warpline_profile warpline_metrics warpline_series warpline_search warpline_mpi warpline_live warpline_vfio_user)
+# What is built with the library, and no part of it: the command, what it calibrates, studies and profiles with, what joins it with other processes and serves them, and what stands in for CUDA's libraries.
+set(WARPLINE_APPLICATIONS warpline_cli warpline_cuda warpline_study warpline_sweep warpline_sweep_report warpline_profile warpline_metrics warpline_series warpline_search warpline_mpi warpline_live warpline_vfio_user warpline_serve)
 
 # What users link: warpline::rtl_models, every block and its module; warpline::platform, whole machines as well.
 foreach(umbrella rtl_models platform)

@@ -47,6 +47,9 @@ void add_profile(CLI::App& app, int& status);
 void add_metrics(CLI::App& app, int& status);
 /// `warpline watch`: a run of `run --live` in another process: how it is, and wishes to it.
 void add_watch(CLI::App& app, int& status);
+/// `warpline serve`: devices, served to emulators and other programs by the vfio-user protocol, until it is
+/// interrupted.
+void add_serve(CLI::App& app, int& status);
 /// `warpline policy`: cache-policy descriptors, as `createpolicy` makes and `.L2::cache_hint` takes them. The
 /// first line printed is the descriptor, then come its fields, one `name: value` a line. kCheckFailed for a
 /// malformed descriptor.

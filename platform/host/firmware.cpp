@@ -37,9 +37,11 @@ void Firmware::start(HostDevice& d) {
   allow_largest_packets(d);
   host_.store_config(d.id, kCommand, 2, kMemoryEnable | kBusMaster);
   host_.system().root().core().iommu().attach(d.id, d.domain);
-  for (const HostDevice::Bar& bar : d.bars)
-    if (bar.prefetchable && bar.address != 0)
-      host_.system().bridge().add_prefetchable({bar.address, bar.bytes});
+  for (const HostDevice::Bar& bar : d.bars) {
+    if (!bar.prefetchable || bar.address == 0) continue;
+    host_.system().bridge().forget_prefetchable({bar.address, bar.bytes});  // as it lay there before
+    host_.system().bridge().add_prefetchable({bar.address, bar.bytes});
+  }
   route_vectors(d);
 }
 

@@ -40,19 +40,31 @@ const std::vector<HostDevice>& Host::enumerate() {
   devices_.clear();
   ports_.clear();
   system_.bridge().forget_prefetchable();
-  Iommu& iommu = system_.root().core().iommu();
-  Firmware firmware(*this);
-  for (unsigned port = 0; port < domains_.size(); ++port) {
-    std::optional<HostDevice> d = firmware.find(port);
-    // Meanwhile it may make no requests, and what it sent before has come ahead of its answers.
-    forget_interrupts(port);
-    if (!d) continue;
-    if (!domains_[port]) domains_[port] = iommu.make_domain();
-    d->domain = *domains_[port];
-    firmware.start(*d);
-    devices_.push_back(*d);
-  }
+  for (unsigned port = 0; port < domains_.size(); ++port)
+    if (const std::optional<HostDevice> d = bring_up(port)) devices_.push_back(*d);
   return devices_;
+}
+
+const HostDevice* Host::enumerate(unsigned port) {
+  const auto at = std::lower_bound(devices_.begin(), devices_.end(), port,
+                                   [](const HostDevice& d, unsigned p) { return d.port < p; });
+  const bool known = at != devices_.end() && at->port == port;
+  const std::optional<HostDevice> d = bring_up(port);
+  if (d) return &(known ? *at = *d : *devices_.insert(at, *d));
+  if (known) devices_.erase(at);
+  return nullptr;
+}
+
+std::optional<HostDevice> Host::bring_up(unsigned port) {
+  Firmware firmware(*this);
+  std::optional<HostDevice> d = firmware.find(port);
+  // Meanwhile it may make no requests, and what it sent before has come ahead of its answers.
+  forget_interrupts(port);
+  if (!d) return d;
+  if (!domains_[port]) domains_[port] = system_.root().core().iommu().make_domain();
+  d->domain = *domains_[port];
+  firmware.start(*d);
+  return d;
 }
 
 const wl_port& Host::port_of(unsigned device) {

@@ -55,6 +55,8 @@ class WARPLINE_PUBLIC Host {
   /// requests, puts each into an IOMMU domain of its own, and routes their vectors here. Callable again after
   /// something was removed or inserted: interrupts of before are forgotten.
   const std::vector<HostDevice>& enumerate();
+  /// The same behind one root port alone: the others' devices are left as they are. Null: nobody answers.
+  const HostDevice* enumerate(unsigned port);
   [[nodiscard]] const std::vector<HostDevice>& devices() const { return devices_; }
   /// The eight functions for a device of devices(); valid until it is enumerated again. Pre: it is there.
   [[nodiscard]] const wl_port& port_of(unsigned device);
@@ -106,6 +108,7 @@ class WARPLINE_PUBLIC Host {
   [[nodiscard]] bool take_interrupt(unsigned device, unsigned vector);
 
  private:
+  [[nodiscard]] std::optional<HostDevice> bring_up(unsigned port);
   /// What has arrived from there, taken or not.
   void forget_interrupts(unsigned port);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "platform/launch/element.h"
+#include "platform/machine/device_log.h"
 #include "platform/machine/pcie_system.h"
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
@@ -229,30 +230,7 @@ std::vector<Comparison> HostedRun::compared(const LaunchFile& file) {
 }
 
 std::string HostedRun::access_log(bool json) {
-  std::string out;
-  const auto add = [&](const std::string& line) {
-    out += (json && !out.empty() ? ",\n" : "") + line + (json ? "" : "\n");
-  };
-  const PcieSystem& system = *platform_.pcie();
-  for (unsigned i = 0; i < system.peers(); ++i) {
-    const AccessLog& log = system.peer(i).core().log();
-    const std::string device = system.peer(i).name();
-    const std::uint64_t begin = i < log_begins_.size() ? log_begins_[i] : 0;
-    const std::uint64_t forgotten = log.forgotten();
-    if (forgotten > begin)
-      add(fmt::format(json ? R"({{"device": "{}", "forgotten": {}}})"
-                           : "{}  {} older accesses were forgotten (pcie_system.peer.log_entries)",
-                      device, forgotten - begin));
-    std::uint64_t number = forgotten;
-    for (const BusAccess& access : log.entries()) {
-      if (number++ < begin) continue;
-      const RegisterMap* const map =
-          access.bar == QueueDeviceCore::kRegisterBar ? &regs::peer::kMap : nullptr;
-      add(json ? fmt::format(R"({{"device": "{}", {})", device, to_json(access, map).substr(1))
-               : device + "  " + to_text(access, map));
-    }
-  }
-  return json ? "[\n" + out + "\n]\n" : out;
+  return device_log(*platform_.pcie(), log_begins_, json);
 }
 
 /// A launch, and what the host does meanwhile.

@@ -36,6 +36,8 @@ class Client {
   /// Raises a vector, if the client has asked to hear of it. INTx: a pulse; until the client unmasks it,
   /// another one is kept.
   virtual void interrupt(IrqKind kind, unsigned vector) = 0;
+  /// The process that it was when it connected. Functions that one process has are one machine's.
+  [[nodiscard]] virtual int process() const = 0;
 
  protected:
   ~Client() = default;

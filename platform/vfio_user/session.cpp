@@ -18,6 +18,13 @@ constexpr std::uint16_t number_of(Command c) {
   return static_cast<std::uint16_t>(c);
 }
 
+/// Of the process at the other end; 0: the system does not tell.
+int process_of(int socket) {
+  ucred who{};
+  socklen_t bytes = sizeof who;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 ? who.pid : 0;
+}
+
 }  // namespace
 
 Session::Session(Socket socket, Function& function, std::shared_ptr<SessionOwner> owner,
@@ -26,6 +33,7 @@ Session::Session(Socket socket, Function& function, std::shared_ptr<SessionOwner
       function_(function),
       owner_(std::move(owner)),
       patience_(patience),
+      process_(process_of(socket_.native_handle())),
       interrupts_(function),
       timer_(socket_.get_executor()) {
   socket_.non_blocking(true);

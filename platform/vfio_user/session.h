@@ -67,6 +67,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   void write(std::uint64_t address, const std::uint8_t* data, std::uint32_t bytes, WriteDone done) override;
   [[nodiscard]] void* word(std::uint64_t address, std::uint32_t bytes) override;
   void interrupt(IrqKind kind, unsigned vector) override;
+  [[nodiscard]] int process() const override { return process_; }
 
  private:
   /// A DMA, of which the first bytes are done.
@@ -135,6 +136,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   Function& function_;
   const std::shared_ptr<SessionOwner> owner_;
   const std::chrono::milliseconds patience_;
+  const int process_;
   bool ended_ = false;
   bool admitted_ = false;
   bool attached_ = false;  ///< the function knows of it

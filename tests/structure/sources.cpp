@@ -67,7 +67,8 @@ const std::vector<std::vector<std::string>>& levels() {
       {"platform/consistency", "platform/systemc", "platform/series", "platform/metrics"},
       {"platform/host"},
       {"platform/launch"},
-      {"platform/mpi", "platform/study", "platform/sweep", "platform/profile", "platform/live"},
+      {"platform/mpi", "platform/study", "platform/sweep", "platform/profile", "platform/live",
+       "platform/serve"},
       {"platform/cuda", "platform/sweep_report"},
       {"platform/cuda/abi", "platform/mpi/library", "platform/cli"},
       {"platform/cuda/libraries"}};

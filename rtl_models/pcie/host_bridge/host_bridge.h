@@ -114,6 +114,11 @@ class HostBridge final : public Component, public LooseTlpTarget {
     mappings_.forget();
     drop_ahead();
   }
+  /// Forgets those that lie there.
+  void forget_prefetchable(const BusRange& range) {
+    mappings_.forget(range);
+    drop_ahead();
+  }
   /// Maps addresses write-combining, or as at first not. False, and nothing changes: they are no whole pages,
   /// or not all prefetchable memory of one BAR.
   [[nodiscard]] bool set_combining(const BusRange& range, bool on) {
@@ -128,6 +133,9 @@ class HostBridge final : public Component, public LooseTlpTarget {
   [[nodiscard]] std::deque<HostInterrupt>& interrupts() { return interrupts_; }
   /// Called when an answer or an interrupt comes, in the cycle in which it does.
   void on_event(std::function<void(Cycle)> heard) { heard_ = std::move(heard); }
+
+  /// Packets that are made, and not on the wire yet.
+  [[nodiscard]] std::size_t waiting() const { return made_.size() + link_.waiting(); }
 
   Cycle tick(Cycle now) override;
   /// An interrupt message.

@@ -20,6 +20,12 @@ class HostBridgeMappings {
     prefetchable_.clear();
     combining_.clear();
   }
+  /// Forgets the BARs that lie there, and what of them is mapped write-combining.
+  void forget(const BusRange& range) {
+    const auto lies_there = [&](const BusRange& r) { return r.overlaps(range); };
+    for (std::vector<BusRange>* ranges : {&prefetchable_, &combining_})
+      ranges->erase(std::remove_if(ranges->begin(), ranges->end(), lies_there), ranges->end());
+  }
   /// Maps addresses write-combining, or as at first not. False, and nothing changes: they are no whole pages,
   /// or not all prefetchable memory of one BAR.
   [[nodiscard]] bool set_combining(const BusRange& range, bool on) {

@@ -167,17 +167,35 @@ void RootComplex::arrive(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   for (; !effects_.empty() && effects_.begin()->first <= t; effects_.erase(effects_.begin())) {
     const EgressQueue::Entry effect = effects_.begin()->second;
-    const CompletionStatus status = core_.perform(*effect.tlp);
-    completions_.clear();
-    core_.complete(route_of(effect.from), effect.tlp, status, completions_);
-    for (Tlp* c : completions_) {
-      if (effect.downs != downs(effect.from)) {
-        core_.pool().release(c);
-      } else {
-        ports_[effect.from].leaving.push({t, effect.from, false, c});
-      }
+    if (const auto status = core_.perform(*effect.tlp, true)) {
+      answer(effect, *status, t);
+    } else {
+      outside_.push_back(effect);
     }
   }
+}
+
+/// The answer to a request that has taken effect in memory leaves from edge `t` on.
+void RootComplex::answer(const EgressQueue::Entry& effect, CompletionStatus status, std::uint64_t t) {
+  completions_.clear();
+  core_.complete(route_of(effect.from), effect.tlp, status, completions_);
+  for (Tlp* c : completions_) {
+    if (effect.downs != downs(effect.from)) {
+      core_.pool().release(c);
+    } else {
+      ports_[effect.from].leaving.push({t, effect.from, false, c});
+    }
+  }
+}
+
+void RootComplex::finish_outside(const Tlp& request, CompletionStatus status) {
+  const auto is_it = [&](const EgressQueue::Entry& entry) { return entry.tlp == &request; };
+  const auto found = std::find_if(outside_.begin(), outside_.end(), is_it);
+  WARPLINE_EXPECT(found != outside_.end(), "what memory outside is done with was under way there");
+  const EgressQueue::Entry effect = *found;
+  outside_.erase(found);
+  answer(effect, status, domain().edge_at_or_after(engine().now() + 1));
+  wake(engine().now() + 1);
 }
 
 void RootComplex::perform(Tlp& tlp, Cycle& at) {
@@ -191,7 +209,7 @@ void RootComplex::perform(Tlp& tlp, Cycle& at) {
   std::uint64_t t = domain().edge_at_or_after(at);
   switch (route.to) {
     case TlpRoute::To::memory:
-      tlp.status = core_.perform(tlp);
+      tlp.status = *core_.perform(tlp, false);
       t += p.memory_latency + core_.channel_of(tlp.address) * p.channel_distance;
       break;
     case TlpRoute::To::interrupts:
@@ -222,13 +240,16 @@ void RootComplex::perform(Tlp& tlp, Cycle& at) {
 }
 
 bool RootComplex::busy() const {
-  return !effects_.empty() || std::any_of(ports_.begin(), ports_.end(),
-                                          [](const Port& p) { return p.link->busy() || !p.leaving.empty(); });
+  return !effects_.empty() || !outside_.empty() ||
+         std::any_of(ports_.begin(), ports_.end(),
+                     [](const Port& p) { return p.link->busy() || !p.leaving.empty(); });
 }
 
 void RootComplex::explain(std::vector<Wait>& waits) const {
   if (!effects_.empty())
     waits.push_back({name(), std::to_string(effects_.size()) + " packets to reach memory"});
+  if (!outside_.empty())
+    waits.push_back({name(), std::to_string(outside_.size()) + " answers of memory outside of the model"});
   for (const Port& port : ports_) {
     if (const std::size_t n = port.leaving.size(); n != 0)
       waits.push_back({name(), std::to_string(n) + " packets to go on to another port"});

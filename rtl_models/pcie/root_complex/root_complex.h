@@ -64,6 +64,12 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
     set_link(i, true);
   }
 
+  /// Devices reach memory outside of the model from now on. It lives as long. Pre: nothing is under way.
+  void reach_outside(OutsideMemory& memory) { core_.reach_outside(memory); }
+  /// Memory outside is done with a request that it had under way, whose data is the answer by now. Pre: the
+  /// engine is not ticking.
+  void finish_outside(const Tlp& request, CompletionStatus status);
+
   /// Asks of every packet that leaves. For tests of drivers and devices; loosely timed packets are not asked
   /// about.
   void inject(std::function<Injection(unsigned port, const Tlp& tlp)> decide) { decide_ = std::move(decide); }
@@ -96,6 +102,7 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   };
   void make_ports(const LinkParameters& host, const std::vector<LinkParameters>& links);
   void arrive(Cycle now) override;
+  void answer(const EgressQueue::Entry& effect, CompletionStatus status, std::uint64_t t);
   void take(std::uint64_t t, unsigned from, Tlp* tlp);
   [[nodiscard]] std::uint64_t effect_edge(std::uint64_t t, unsigned from, const Tlp& tlp, unsigned distance);
   void refuse(std::uint64_t t, unsigned from, Tlp* tlp) {
@@ -129,8 +136,9 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   std::shared_ptr<MemoryWriters> writers_;
   std::vector<Port> ports_;
   std::multimap<std::uint64_t, EgressQueue::Entry>
-      effects_;                    ///< on memory, by edge and then in order of arrival
-  std::vector<Tlp*> completions_;  ///< scratch
+      effects_;                              ///< on memory, by edge and then in order of arrival
+  std::vector<EgressQueue::Entry> outside_;  ///< requests that memory outside has under way
+  std::vector<Tlp*> completions_;            ///< scratch
   std::function<Injection(unsigned, const Tlp&)> decide_;
 };
 

@@ -67,6 +67,7 @@ TlpRoute RootComplexCore::route_request(unsigned from, Tlp& tlp, Cycle now) {
   if (tlp.kind == TlpKind::config_read || tlp.kind == TlpKind::config_write)
     return from == kHost && tlp.completer.value >> 8U != 0 ? route_by_bus(tlp.completer) : TlpRoute{};
   const bool interrupt = kInterrupts.holds(tlp.address, tlp.bytes);
+  if (from != kHost && outside_ != nullptr && !interrupt) return route_outside(from, tlp);
   if (from != kHost && iommu_.enabled() && !interrupt) {
     const auto physical =
         iommu_.translate(tlp.requester, tlp.address, tlp.bytes, tlp.kind != TlpKind::memory_read, now);
@@ -74,6 +75,15 @@ TlpRoute RootComplexCore::route_request(unsigned from, Tlp& tlp, Cycle now) {
     tlp.address = *physical;
   }
   return route_by_address(from, tlp);
+}
+
+TlpRoute RootComplexCore::route_outside(unsigned from, Tlp& tlp) const {
+  const OutsideMemory::Place place = outside_->find(tlp);
+  if (place.in == OutsideMemory::Place::In::memory) return {TlpRoute::To::memory, 0};
+  if (place.in == OutsideMemory::Place::In::nobody) return {};
+  tlp.address = place.address;
+  const TlpRoute route = route_by_address(from, tlp);
+  return route.to == TlpRoute::To::port ? route : TlpRoute{};
 }
 
 TlpRoute RootComplexCore::route(unsigned from, Tlp& tlp, Cycle now) {
@@ -136,7 +146,8 @@ void RootComplexCore::note_loose_refusal(unsigned from, unsigned to, const Tlp& 
         tlp.requester, id_of(to), true, tlp.kind, tlp.bytes, tlp.address});
 }
 
-CompletionStatus RootComplexCore::perform(Tlp& tlp) {
+std::optional<CompletionStatus> RootComplexCore::perform(Tlp& tlp, bool may_wait) {
+  if (outside_ != nullptr && tlp.requester.value >> 8U != 0) return outside_->perform(tlp, may_wait);
   std::uint8_t* const memory = sysmem_.at(tlp.address);
   switch (tlp.kind) {
     case TlpKind::memory_read:

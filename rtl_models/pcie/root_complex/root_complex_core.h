@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "rtl_models/pcie/packets/bus_range.h"
@@ -9,6 +10,7 @@
 #include "rtl_models/pcie/packets/refused_access.h"
 #include "rtl_models/pcie/packets/tlp.h"
 #include "rtl_models/pcie/root_complex/iommu.h"
+#include "rtl_models/pcie/root_complex/outside_memory.h"
 #include "rtl_models/pcie/root_complex/root_complex_parameters.h"
 #include "rtl_models/sim/memory_image.h"
 
@@ -64,6 +66,9 @@ struct RootComplexCounters {
 /// IOMMU. What they name then, and what the host names as it is, is system memory from 0 on, the interrupt
 /// window, or a window of a root port. Poisoned writes to memory are dropped whole, as if they had not been,
 /// and poisoned atomics are answered as unsupported.
+///
+/// With an OutsideMemory that says where requests of devices lead, but for interrupts; the host's go on as
+/// they do.
 class RootComplexCore {
  public:
   /// The port that stands for the host in routes.
@@ -99,6 +104,8 @@ class RootComplexCore {
     iommu_.restart();
   }
   [[nodiscard]] Iommu& iommu() { return iommu_; }
+  /// Devices reach memory outside of the model from now on. It lives as long. Pre: nothing is under way.
+  void reach_outside(OutsideMemory& memory) { outside_ = &memory; }
 
   /// Where a packet that came over `from` goes; counts it. The address of a memory request is the physical
   /// one afterwards. A completion whose request went out before one of the two links was last down is for
@@ -108,9 +115,9 @@ class RootComplexCore {
   [[nodiscard]] unsigned channel_of(std::uint64_t address) const {
     return static_cast<unsigned>(address / Iommu::kPage % parameters_.memory_channels);
   }
-  /// The effect on system memory. Afterwards `tlp.data` of a read or an atomic that is successful is the
-  /// answer.
-  [[nodiscard]] CompletionStatus perform(Tlp& tlp);
+  /// The effect on memory. Afterwards `tlp.data` of a read or an atomic that is successful is the answer.
+  /// Nothing: memory outside has it under way, where `may_wait`.
+  [[nodiscard]] std::optional<CompletionStatus> perform(Tlp& tlp, bool may_wait);
   /// The completions of a request that came over `from`, and was answered with `status`; for a successful one
   /// its data is the answer. The request is released; one that is posted has none.
   void complete(unsigned from, Tlp* request, CompletionStatus status, std::vector<Tlp*>& completions);
@@ -144,6 +151,7 @@ class RootComplexCore {
   /// is the same only while both are.
   [[nodiscard]] std::uint64_t epoch_between(unsigned a, unsigned b) const { return downs(a) + downs(b); }
   [[nodiscard]] TlpRoute route_request(unsigned from, Tlp& tlp, Cycle now);
+  [[nodiscard]] TlpRoute route_outside(unsigned from, Tlp& tlp) const;
   void note_refusal(unsigned from, const Tlp& tlp, const TlpRoute& route, Cycle now);
   void note(const RefusedAccess& access) {
     if (refusals_++ < kRefusals) refused_.push_back(access);
@@ -154,6 +162,7 @@ class RootComplexCore {
   TlpPool& pool_;
   RootComplexParameters parameters_;
   MemoryImage& sysmem_;
+  OutsideMemory* outside_ = nullptr;  ///< null: there is none
   Iommu iommu_;
   std::vector<Port> ports_;
   RootComplexCounters counters_;

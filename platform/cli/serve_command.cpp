@@ -1,0 +1,187 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "platform/cli/commands.h"
+#include "platform/cli/console.h"
+#include "platform/cli/output_check.h"
+#include "platform/cli/shared_options.h"
+#include "platform/machine/device_log.h"
+#include "platform/machine/pcie_system.h"
+#include "platform/serve/access_watch.h"
+#include "platform/serve/served_machine.h"
+#include "platform/serve/serving.h"
+#include "rtl_models/base/counter.h"
+#include "rtl_models/base/text.h"
+#include "rtl_models/document/files.h"
+#include "rtl_models/queue_device/queue_device.h"
+#include "rtl_models/queue_device/registers/peer.h"
+
+namespace warpline {
+namespace {
+
+struct ServeRequest {
+  GpuChoice gpu;
+  std::vector<std::string> sockets;
+  bool timed = false;
+  double pace = 0;
+  std::uint64_t patience_s = 30;
+  std::string access_log;
+  bool quiet = false;
+};
+
+/// The device that a word names: "peer[1]"; "peer" is the first.
+std::optional<unsigned> peer_of(const std::string& word) {
+  if (word == "peer") return 0;
+  if (word.size() < 7 || word.rfind("peer[", 0) != 0 || word.back() != ']') return std::nullopt;
+  return number_from<unsigned>(word.substr(5, word.size() - 6));
+}
+
+/// "peer[1]=/tmp/socket", or a path alone, which is the first device's.
+Result<std::vector<Serving::Socket>> sockets_of(const std::vector<std::string>& words) {
+  std::vector<Serving::Socket> sockets;
+  for (const std::string& word : words) {
+    const std::size_t at = word.find('=');
+    const std::string device = at == std::string::npos ? "peer" : word.substr(0, at);
+    const std::string path = at == std::string::npos ? word : word.substr(at + 1);
+    const auto peer = peer_of(device);
+    if (!peer || *peer >= kMaxPeers)
+      return Diagnostic::about("--socket " + word, fmt::format("there is no device \"{}\"", device),
+                               fmt::format("peer[0] to peer[{}], as in peer[0]=/tmp/peer", kMaxPeers - 1));
+    if (path.empty()) return Diagnostic::about("--socket " + word, "it names no file");
+    for (const Serving::Socket& other : sockets)
+      if (other.port == *peer)
+        return Diagnostic::about("--socket " + word, fmt::format("peer[{}] has a socket already", *peer),
+                                 "one client at a time has a device");
+    sockets.push_back({*peer, path});
+  }
+  return sockets;
+}
+
+/// Counters as a table, those that are not 0: path, value, unit, meaning.
+class CounterLines final : public CounterVisitor {
+ public:
+  void counter(std::string_view block, std::string_view name, std::uint64_t value, std::string_view unit,
+               std::string_view description) override {
+    if (value == 0) return;
+    rows_.push_back({fmt::format("{}.{}", block, name), fmt::format("{} {}", grouped(value), unit),
+                     std::string(description)});
+    for (std::size_t i = 0; i < 2; ++i) widths_[i] = std::max(widths_[i], rows_.back()[i].size());
+  }
+  [[nodiscard]] std::string text() const {
+    std::string out;
+    for (const auto& row : rows_)
+      out += fmt::format("{:<{}}  {:>{}}  {}\n", row[0], widths_[0], row[1], widths_[1], row[2]);
+    return out;
+  }
+
+ private:
+  std::vector<std::array<std::string, 3>> rows_;
+  std::array<std::size_t, 2> widths_{};
+};
+
+std::string summary(const ServedMachine& machine, const PcieSystem& system, const Serving& serving,
+                    const std::vector<Serving::Socket>& sockets, const std::vector<AccessWatch>& watches) {
+  CounterLines lines;
+  visit_counters("serve", machine.counters(), lines);
+  for (std::size_t i = 0; i < sockets.size(); ++i)
+    visit_counters(fmt::format("serve.peer[{}]", sockets[i].port), serving.counters(static_cast<unsigned>(i)),
+                   lines);
+  system.visit(lines);
+  std::string out = lines.text();
+  for (const AccessWatch& watch : watches)
+    for (const std::string& finding : watch.findings()) out += finding + "\n";
+  for (const std::string& refused : system.refused_accesses()) out += refused + "\n";
+  if (const std::uint64_t more = system.refusals() - system.refused_accesses().size(); more != 0)
+    out += fmt::format("and {} more\n", counted(more, "refused access"));
+  return out;
+}
+
+int serve(const ServeRequest& request) {
+  auto config = request.gpu.load();
+  if (!config.ok()) return bad_input(config.faults());
+  const auto sockets = sockets_of(request.sockets);
+  if (!sockets.ok()) return bad_input(sockets.faults());
+  OutputCheck outputs;
+  outputs.add_output("--access-log", request.access_log);
+  if (!outputs.faults().empty()) return bad_input(outputs.faults());
+
+  PcieSystemParameters parameters = config.value().pcie_system;
+  for (const Serving::Socket& socket : sockets.value())
+    parameters.peers = std::max(parameters.peers, socket.port + 1);
+  const unsigned mhz = config.value().clocks.fastest();
+  PcieSystem system(parameters, mhz, 1U << 20U);
+  ServedMachine machine(system);
+  machine.set_loose(!request.timed);
+  std::vector<AccessWatch> watches;
+  for (unsigned i = 0; i < system.peers(); ++i)
+    watches.emplace_back(system.peer(i).name(), regs::peer::kMap, QueueDeviceCore::kRegisterBar);
+  for (unsigned i = 0; i < system.peers(); ++i)
+    system.peer(i).watch([&watch = watches[i]](const BusAccess& access) { watch.note(access); });
+
+  Serving::Options options;
+  options.sockets = sockets.value();
+  options.pace = request.pace;
+  options.server.patience = std::chrono::seconds(request.patience_s);
+  options.server.log = [](const std::string& sentence) {
+    print_message("warpline serve: " + sentence + "\n");
+  };
+  const auto serving = Serving::listen(machine, mhz, options);
+  if (!serving.ok()) return bad_input(serving.faults());
+  if (!request.quiet) {
+    for (const Serving::Socket& socket : sockets.value())
+      print_message(fmt::format("peer[{}] is served at {}\n", socket.port, socket.path));
+    print_message(fmt::format("{}, {}; Ctrl-C ends it\n", request.timed ? "timed" : "loosely timed",
+                              request.pace == 0 ? std::string("as fast as it can")
+                                                : fmt::format("{} s of model time a second", request.pace)));
+  }
+  serving.value()->run({SIGINT, SIGTERM});
+  if (!request.quiet) print_result(summary(machine, system, *serving.value(), sockets.value(), watches));
+  if (!request.access_log.empty()) {
+    const bool json = std::filesystem::path(request.access_log).extension() == ".json";
+    const std::string failed = write_file_atomically(request.access_log, device_log(system, {}, json));
+    if (!failed.empty()) return bad_input(Diagnostics{Diagnostic::about(request.access_log, failed)});
+  }
+  return end_results(kDone);
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, int& status) {
+  CLI::App& command = *app.add_subcommand(
+      "serve", "Serves devices to emulators such as QEMU, by the vfio-user protocol, until Ctrl-C");
+  ServeRequest& r = options_of(command, status, serve);
+  command
+      .add_option(
+          "--socket", r.sockets,
+          "where a device is served: PATH, or DEVICE=PATH, such as peer[1]=/tmp/peer1; may be repeated")
+      ->required()
+      ->allow_extra_args(false)
+      ->type_name("[DEVICE=]PATH");
+  command.add_flag("--timed", r.timed,
+                   "every packet in its cycle, for measuring; otherwise loosely timed, for bringing up");
+  command
+      .add_option("--pace", r.pace,
+                  "seconds of model time in a second of ours; otherwise the model is as fast as it can be")
+      ->check(CLI::Range(1e-9, 1000.0))
+      ->type_name("FACTOR");
+  command
+      .add_option("--patience", r.patience_s,
+                  "seconds that a client may take to answer when it is asked for memory that is not mapped")
+      ->check(CLI::Range(1, 3600))
+      ->capture_default_str();
+  r.gpu.add_gpu(command);
+  r.gpu.add_set(command,
+                "key.path=value changes it, such as pcie_system.peer.scatter_entries=64; may be repeated");
+  command.add_option("--access-log", r.access_log,
+                     "writes every access that arrived at devices to this file: lines of text, or JSON if it "
+                     "ends in .json");
+  command.add_flag("--quiet", r.quiet, "no summary");
+  command.footer("Example: warpline serve --socket /tmp/peer --access-log peer.log");
+}
+
+}  // namespace warpline

@@ -1,0 +1,254 @@
+#include "platform/serve/served_function.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/machine/pcie_system.h"
+#include "platform/serve/served_machine.h"
+
+namespace warpline {
+namespace {
+
+using vfio_user::IrqKind;
+
+constexpr std::uint64_t kPage = 4096;  ///< no packet crosses one
+constexpr std::uint64_t kConfigBytes = 4096;
+
+}  // namespace
+
+ServedFunction::ServedFunction(ServedMachine& machine, unsigned port, EndpointCore& endpoint)
+    : machine_(machine), port_(port), endpoint_(endpoint), bars_(endpoint.config().description()) {
+  set_up();
+}
+
+/// Places it on the bus here, as its client knows nothing of that, and has its interrupts come as messages.
+/// Its command register stays as after power-on: that is for the client's software.
+void ServedFunction::set_up() {
+  const HostDevice* const device = machine_.host().enumerate(port_);
+  if (device == nullptr) return;
+  for (unsigned b = 0; b < kBars; ++b) bases_[b] = device->bars[b].address;
+  machine_.host().store_config(device->id, config::kCommandStatus, 2, 0);
+}
+
+vfio_user::Function::Region ServedFunction::region(unsigned index) const {
+  if (index < kBars) return {endpoint_.config().description().bars[index].bytes};
+  if (index == vfio_user::kConfigRegion) return {kConfigBytes};
+  return {};
+}
+
+unsigned ServedFunction::vectors(IrqKind kind) const {
+  return kind == IrqKind::msix ? endpoint_.config().description().vectors : 0;
+}
+
+bool ServedFunction::must_wait() const {
+  return resetting_ || !held_.empty() || !machine_.takes_accesses();
+}
+
+void ServedFunction::read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done) {
+  if (must_wait()) {
+    held_.push_back([this, region, offset, bytes, done = std::move(done)]() mutable {
+      make_read(region, offset, bytes, std::move(done));
+    });
+  } else {
+    make_read(region, offset, bytes, std::move(done));
+  }
+}
+
+void ServedFunction::make_read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done) {
+  Waiting waiting;
+  waiting.data.assign(bytes, 0);
+  waiting.read_done = std::move(done);
+  if (region == vfio_user::kConfigRegion) {
+    read_config(offset, waiting);
+  } else {
+    read_bar(region, offset, waiting);
+  }
+  waiting_.push_back(std::move(waiting));
+  take_answers();
+}
+
+bool ServedFunction::is_message_table(unsigned bar, std::uint64_t offset) const {
+  return endpoint_.msix() != nullptr && bar == endpoint_.config().description().msix_bar &&
+         offset < endpoint_.msix()->bytes();
+}
+
+void ServedFunction::read_bar(unsigned bar, std::uint64_t offset, Waiting& waiting) {
+  ++machine_.counters_.reads;
+  const auto bytes = static_cast<std::uint32_t>(waiting.data.size());
+  for (std::uint32_t at = 0; at < bytes;) {
+    const std::uint64_t from = offset + at;
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes - at, kPage - from % kPage));
+    if (!is_message_table(bar, from))
+      waiting.pieces.push_back(
+          {machine_.bridge().load(bus_address({bar, from}), length, machine_.next_cycle()), 0, at, length});
+    at += length;
+  }
+}
+
+void ServedFunction::read_config(std::uint64_t offset, Waiting& waiting) {
+  ++machine_.counters_.configurations;
+  const auto bytes = static_cast<std::uint32_t>(waiting.data.size());
+  for (std::uint32_t at = 0; at < bytes;) {
+    const auto from = static_cast<unsigned>(offset + at), within = from % 4;
+    const std::uint32_t length = std::min(bytes - at, 4 - within);
+    if (GuestBars::holds(from)) {
+      const std::uint32_t value = bars_.read(from - within);
+      for (unsigned i = 0; i < length; ++i)
+        waiting.data[at + i] = static_cast<std::uint8_t>(value >> 8U * (within + i));
+    } else {
+      waiting.pieces.push_back(
+          {machine_.bridge().load_config(endpoint_.id(), from - within, machine_.next_cycle()), within, at,
+           length});
+    }
+    at += length;
+  }
+}
+
+void ServedFunction::write(unsigned region, std::uint64_t offset, const std::uint8_t* data,
+                           std::uint32_t bytes, bool /*posted*/, Done done) {
+  // All writes of BARs are: who waits is answered when the write is on its way, as on a real bus.
+  if (must_wait()) {
+    held_.push_back([this, region, offset, copy = std::vector<std::uint8_t>(data, data + bytes),
+                     done = std::move(done)]() mutable {
+      make_write(region, offset, copy.data(), static_cast<std::uint32_t>(copy.size()), std::move(done));
+    });
+  } else {
+    make_write(region, offset, data, bytes, std::move(done));
+  }
+}
+
+void ServedFunction::make_write(unsigned region, std::uint64_t offset, const std::uint8_t* data,
+                                std::uint32_t bytes, Done done) {
+  if (region == vfio_user::kConfigRegion) {
+    Waiting waiting;
+    waiting.done = std::move(done);
+    write_config(offset, data, bytes, waiting);
+    waiting_.push_back(std::move(waiting));
+    return take_answers();
+  }
+  ++machine_.counters_.writes;
+  for (std::uint32_t at = 0; at < bytes;) {
+    const std::uint64_t to = offset + at;
+    const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes - at, kPage - to % kPage));
+    if (!is_message_table(region, to))
+      machine_.bridge().store(bus_address({region, to}), data + at, length, machine_.next_cycle());
+    at += length;
+  }
+  posted_.push_back(std::move(done));
+  go_on();
+}
+
+void ServedFunction::write_config(std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes,
+                                  Waiting& waiting) {
+  ++machine_.counters_.configurations;
+  for (std::uint32_t at = 0; at < bytes;) {
+    const auto to = static_cast<unsigned>(offset + at), within = to % 4;
+    const std::uint32_t length = std::min(bytes - at, 4 - within);
+    std::uint32_t value = 0;
+    for (unsigned i = 0; i < length; ++i) value |= std::uint32_t{data[at + i]} << 8U * i;
+    if (GuestBars::holds(to)) {
+      bars_.write(to - within, value << 8U * within, ((1U << length) - 1) << within);
+    } else {
+      waiting.pieces.push_back(
+          {machine_.bridge().store_config(endpoint_.id(), to, value, length, machine_.next_cycle()), 0, 0,
+           0});
+    }
+    at += length;
+  }
+}
+
+void ServedFunction::take_answers() {
+  while (!waiting_.empty()) {
+    Waiting& first = waiting_.front();
+    while (!first.pieces.empty()) {
+      const Piece piece = first.pieces.front();
+      HostBridge::Answer answer;
+      if (!machine_.bridge().take(piece.ticket, answer)) return;
+      first.pieces.pop_front();
+      machine_.pass_until(answer.cycle);
+      if (first.read_done == nullptr) continue;
+      const bool came = answer.outcome == TlpOutcome::done;
+      machine_.counters_.failed_reads += !came;
+      for (std::uint32_t i = 0; i < piece.bytes; ++i)
+        first.data[piece.at + i] = came ? answer.data[piece.skipped + i] : 0xFF;
+    }
+    const Waiting over = std::move(first);
+    waiting_.pop_front();
+    if (over.read_done) {
+      over.read_done(over.data.data());
+    } else {
+      restore_after_power_state();
+      over.done();
+    }
+  }
+}
+
+/// A function that comes back from D3hot has forgotten where it lies. To the client it shows that.
+void ServedFunction::restore_after_power_state() {
+  for (unsigned b = 0; b < kBars; ++b) {
+    if (bases_[b] == 0 || endpoint_.config().address_of(b) == bases_[b]) continue;
+    bars_.reset();
+    return set_up();
+  }
+}
+
+void ServedFunction::go_on() {
+  take_answers();
+  if (unanswered_writes_ == 0)
+    for (; !raised_.empty(); raised_.pop_front()) interrupt(raised_.front());
+  while (!posted_.empty() && machine_.has_room()) {
+    const Done done = std::move(posted_.front());
+    posted_.pop_front();
+    done();
+  }
+  if (resetting_ && waiting_.empty() && posted_.empty() && machine_.takes_accesses()) do_reset();
+  // An access that comes meanwhile finds those before it here, and waits behind them.
+  while (!resetting_ && machine_.takes_accesses() && !held_.empty()) {
+    const std::function<void()> make = std::move(held_.front());
+    make();
+    held_.pop_front();
+  }
+}
+
+void ServedFunction::reset(Done done) {
+  reset_done_.push_back(std::move(done));
+  resetting_ = true;
+  go_on();
+}
+
+void ServedFunction::do_reset() {
+  ++machine_.counters_.resets;
+  machine_.system().hot_reset(port_);
+  bars_.reset();
+  raised_.clear();
+  set_up();
+  resetting_ = false;
+  for (const Done& done : std::exchange(reset_done_, {})) done();
+}
+
+void ServedFunction::attach(vfio_user::Client& client) {
+  client_ = &client;
+}
+
+void ServedFunction::detach() {
+  client_ = nullptr;
+  reset([] {});
+}
+
+std::optional<BarHit> ServedFunction::find(std::uint64_t address, std::uint64_t bytes) const {
+  if (!endpoint_.config().memory_enabled()) return std::nullopt;
+  return bars_.find(address, bytes);
+}
+
+void ServedFunction::interrupt(unsigned vector) {
+  if (client_ == nullptr) {
+    ++machine_.counters_.unheard_interrupts;
+  } else if (unanswered_writes_ != 0) {
+    raised_.push_back(vector);
+  } else {
+    ++machine_.counters_.interrupts;
+    client_->interrupt(IrqKind::msix, vector);
+  }
+}
+
+}  // namespace warpline

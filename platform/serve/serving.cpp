@@ -1,0 +1,147 @@
+#include "platform/serve/serving.h"
+
+#include <algorithm>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <optional>
+#include <utility>
+
+#include "platform/serve/served_function.h"
+#include "platform/serve/served_machine.h"
+
+namespace warpline {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What the model does at a stretch while clients wait.
+constexpr std::chrono::microseconds kStretch{200};
+/// How long a client may take to answer for its memory within an access of its own, loosely timed. QEMU gives
+/// up an access after 5 seconds.
+constexpr std::chrono::seconds kPatienceWithin{2};
+
+/// Model time as it follows real time.
+class Pace {
+ public:
+  /// `rate`: cycles in a microsecond.
+  Pace(Cycle from, double rate) : from_(from), rate_(rate), began_(Clock::now()) {}
+  [[nodiscard]] Cycle due() const {
+    const std::chrono::duration<double, std::micro> passed = Clock::now() - began_;
+    return from_ + static_cast<Cycle>(passed.count() * rate_);
+  }
+  [[nodiscard]] Clock::time_point time_of(Cycle cycle) const {
+    const double us = cycle <= from_ ? 0.0 : static_cast<double>(cycle - from_) / rate_;
+    // Nobody waits longer than an hour without looking.
+    return began_ + std::chrono::duration_cast<Clock::duration>(
+                        std::chrono::duration<double, std::micro>(std::min(us, 3.6e9)));
+  }
+
+ private:
+  Cycle from_;
+  double rate_;
+  Clock::time_point began_;
+};
+
+class AsioServing final : public Serving {
+ public:
+  AsioServing(ServedMachine& machine, unsigned mhz, const Options& options)
+      : machine_(machine), mhz_(mhz), pace_(options.pace), work_(boost::asio::make_work_guard(io_)) {
+    machine_.pump_by([this](Clock::time_point since) { return pump(since); });
+  }
+  ~AsioServing() override { machine_.pump_by(nullptr); }
+
+  [[nodiscard]] Diagnostics listen(const Options& options) {
+    for (const Socket& socket : options.sockets) {
+      auto server =
+          vfio_user::Server::listen(io_, socket.path, machine_.function(socket.port), options.server);
+      if (!server.ok()) return server.faults();
+      servers_.push_back(std::move(server.value()));
+    }
+    return {};
+  }
+
+  void run(const std::vector<int>& signals) override {
+    boost::asio::signal_set set(io_);
+    for (const int signal : signals) set.add(signal);
+    if (!signals.empty())
+      set.async_wait([this](const boost::system::error_code& failed, int signal) {
+        if (failed) return;
+        signal_ = signal;
+        stopped_ = true;
+      });
+    Pace pace(machine_.now(), pace_ * mhz_);
+    while (!stopped_) {
+      io_.poll();
+      turn(pace);
+    }
+    for (const auto& server : servers_) server->disconnect();
+  }
+  void stop() override {
+    post([this] { stopped_ = true; });
+  }
+  void post(std::function<void()> work) override { boost::asio::post(io_, std::move(work)); }
+  [[nodiscard]] const vfio_user::ServerCounters& counters(unsigned socket) const override {
+    return servers_[socket]->counters();
+  }
+  [[nodiscard]] bool has_client(unsigned socket) const override { return servers_[socket]->has_client(); }
+  [[nodiscard]] int signal() const override { return signal_; }
+
+ private:
+  void turn(Pace& pace) {
+    if (pace_ > 0) {
+      const Cycle due = pace.due();
+      if (machine_.advance(due, kStretch)) return;
+      machine_.pass_until(due);
+      return wait(pace);
+    }
+    // While a client is asked for its memory, time goes on as for it: else what waits would be given up at
+    // once, as there is nothing else to do.
+    if (machine_.waits_for_client()) {
+      if (!waiting_) waiting_.emplace(machine_.now(), mhz_);
+      if (!machine_.advance(waiting_->due(), kStretch)) wait(*waiting_);
+      return;
+    }
+    waiting_.reset();
+    if (machine_.advance(kNever - 1, kStretch)) return;
+    if (!stopped_) io_.run_one();
+  }
+  /// Until something comes, or the model has something to do.
+  void wait(const Pace& pace) {
+    if (stopped_) return;
+    const Cycle next = machine_.next_activity();
+    if (next == kNever) {
+      io_.run_one();
+    } else {
+      io_.run_one_until(pace.time_of(next));
+    }
+  }
+  bool pump(Clock::time_point since) {
+    const Clock::time_point end = since + kPatienceWithin;
+    if (Clock::now() >= end) return false;
+    io_.run_one_until(end);
+    return true;
+  }
+
+  ServedMachine& machine_;
+  unsigned mhz_;
+  double pace_;
+  boost::asio::io_context io_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  std::vector<std::unique_ptr<vfio_user::Server>> servers_;
+  std::optional<Pace> waiting_;
+  bool stopped_ = false;
+  int signal_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Serving>> Serving::listen(ServedMachine& machine, unsigned mhz, Options options) {
+  auto serving = std::make_unique<AsioServing>(machine, mhz, options);
+  Diagnostics faults = serving->listen(options);
+  if (!faults.empty()) return faults;
+  return std::unique_ptr<Serving>(std::move(serving));
+}
+
+}  // namespace warpline

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "platform/machine/pcie_system.h"
+#include "platform/serve/served_function.h"
+#include "platform/serve/served_machine.h"
+#include "platform/serve/serving.h"
+#include "platform/vfio_user/client_machine.h"
+#include "sw/driver/wl_peer.h"
+#include "tests/support/scratch_folder.h"
+
+namespace warpline::test {
+
+/// Queue devices, served by a thread.
+class ServedPeers {
+ public:
+  static constexpr unsigned kMegahertz = 1000;
+  struct Options {
+    unsigned peers = 1;
+    bool loose = true;
+    double pace = 0;
+    PcieSystemParameters parameters = {};
+  };
+  explicit ServedPeers(Options options)
+      : system_(with_peers(options), kMegahertz, 1U << 20U), machine_(system_) {
+    machine_.set_loose(options.loose);
+    Serving::Options serving;
+    for (unsigned i = 0; i < options.peers; ++i) serving.sockets.push_back({i, path(i)});
+    serving.pace = options.pace;
+    serving.server.log = [this](const std::string& s) { said_.push_back(s); };
+    auto listening = Serving::listen(machine_, kMegahertz, std::move(serving));
+    EXPECT_TRUE(listening.ok());
+    serving_ = std::move(listening.value());
+    thread_ = std::thread([this] { serving_->run({}); });
+  }
+  ServedPeers() : ServedPeers(Options{}) {}
+  ~ServedPeers() {
+    serving_->stop();
+    thread_.join();
+  }
+  ServedPeers(const ServedPeers&) = delete;
+  ServedPeers& operator=(const ServedPeers&) = delete;
+
+  [[nodiscard]] std::string path(unsigned i) const { return scratch_.path("peer" + std::to_string(i)); }
+  [[nodiscard]] std::unique_ptr<vfio_user::ClientMachine> client(unsigned i = 0,
+                                                                 std::size_t memory = 4U << 20U) const {
+    auto made = vfio_user::ClientMachine::connect(path(i), memory);
+    EXPECT_TRUE(made.ok()) << made.faults().front().text();
+    return made.ok() ? std::move(made.value()) : nullptr;
+  }
+  /// Does something in the thread that serves, and waits for it.
+  template <class F>
+  auto within(F&& f) {
+    std::packaged_task<decltype(f())()> task(std::forward<F>(f));
+    auto result = task.get_future();
+    serving_->post([&task] { task(); });
+    return result.get();
+  }
+  [[nodiscard]] PcieSystem& system() { return system_; }
+  [[nodiscard]] ServedMachine& machine() { return machine_; }
+  [[nodiscard]] Serving& serving() { return *serving_; }
+
+ private:
+  static PcieSystemParameters with_peers(const Options& options) {
+    PcieSystemParameters parameters = options.parameters;
+    parameters.peers = options.peers;
+    return parameters;
+  }
+
+  ScratchFolder scratch_;
+  PcieSystem system_;
+  ServedMachine machine_;
+  std::vector<std::string> said_;
+  std::unique_ptr<Serving> serving_;
+  std::thread thread_;
+};
+
+/// The driver of a served device, with one queue.
+class ServedDriver {
+ public:
+  explicit ServedDriver(vfio_user::ClientMachine& machine, bool interrupt = true) : machine_(machine) {
+    EXPECT_EQ(wl_peer_probe(&peer_, &machine.port()), WL_OK);
+    EXPECT_EQ(wl_peer_start(&peer_), WL_OK);
+    wl_peer_queue_options options{};
+    options.order = kOrder;
+    options.submissions = machine.allocate(64U << kOrder);
+    options.completions = machine.allocate(16U << kOrder);
+    options.slots = slots_.data();
+    options.interrupt = interrupt ? 1 : 0;
+    EXPECT_EQ(wl_peer_queue_create(&peer_, 0, &options), WL_OK);
+  }
+  /// Copies memory of the machine, and waits for it.
+  [[nodiscard]] std::uint16_t copy(std::uint64_t from, std::uint64_t to, std::uint32_t bytes) {
+    wl_peer_command command{};
+    command.opcode = WL_PEER_OPCODE_COPY;
+    command.source = from;
+    command.destination = to;
+    command.length = bytes;
+    EXPECT_EQ(wl_peer_submit(&peer_, 0, &command), WL_OK);
+    EXPECT_EQ(wl_peer_ring(&peer_, 0), WL_OK);
+    wl_peer_completion completion{};
+    EXPECT_EQ(wl_peer_wait(&peer_, 0, 20'000'000, &completion), WL_OK);
+    return completion.status;
+  }
+  [[nodiscard]] std::uint64_t bus(void* memory) const {
+    return machine_.port().dma_map(machine_.port().context, memory, 1, WL_DMA_BOTH);
+  }
+  [[nodiscard]] wl_peer& peer() { return peer_; }
+
+ private:
+  static constexpr unsigned kOrder = 6;
+  vfio_user::ClientMachine& machine_;
+  wl_peer peer_{};
+  std::array<wl_peer_slot, 1U << kOrder> slots_{};
+};
+
+}  // namespace warpline::test
