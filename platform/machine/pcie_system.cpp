@@ -35,6 +35,7 @@ std::string why_of(const RefusedAccess& access, unsigned peers) {
     case RefusedAccess::Why::nobody: return "nobody there takes it";
     case RefusedAccess::Why::forbidden: return "the IOMMU forbids it";
     case RefusedAccess::Why::device: return function_name(access.completer, peers) + " does not take it";
+    case RefusedAccess::Why::outside: return "its machine refuses it, or does not answer";
     case RefusedAccess::Why::aborted: break;
   }
   return function_name(access.completer, peers) + " aborts it";

@@ -28,6 +28,9 @@ void ServedFunction::set_up() {
   if (device == nullptr) return;
   for (unsigned b = 0; b < kBars; ++b) bases_[b] = device->bars[b].address;
   machine_.host().store_config(device->id, config::kCommandStatus, 2, 0);
+  // A client that is asked for its memory takes its own time, and is given up by the server.
+  const unsigned control = endpoint_.config().express_capability() + config::kDeviceControl2;
+  machine_.host().store_config(device->id, control, 2, config::kTimeoutDisable);
 }
 
 vfio_user::Function::Region ServedFunction::region(unsigned index) const {
@@ -40,18 +43,10 @@ unsigned ServedFunction::vectors(IrqKind kind) const {
   return kind == IrqKind::msix ? endpoint_.config().description().vectors : 0;
 }
 
-bool ServedFunction::must_wait() const {
-  return resetting_ || !held_.empty() || !machine_.takes_accesses();
-}
-
 void ServedFunction::read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done) {
-  if (must_wait()) {
-    held_.push_back([this, region, offset, bytes, done = std::move(done)]() mutable {
-      make_read(region, offset, bytes, std::move(done));
-    });
-  } else {
+  accesses_.push_back([this, region, offset, bytes, done = std::move(done)]() mutable {
     make_read(region, offset, bytes, std::move(done));
-  }
+  });
 }
 
 void ServedFunction::make_read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done) {
@@ -64,7 +59,6 @@ void ServedFunction::make_read(unsigned region, std::uint64_t offset, std::uint3
     read_bar(region, offset, waiting);
   }
   waiting_.push_back(std::move(waiting));
-  take_answers();
 }
 
 bool ServedFunction::is_message_table(unsigned bar, std::uint64_t offset) const {
@@ -107,14 +101,10 @@ void ServedFunction::read_config(std::uint64_t offset, Waiting& waiting) {
 void ServedFunction::write(unsigned region, std::uint64_t offset, const std::uint8_t* data,
                            std::uint32_t bytes, bool /*posted*/, Done done) {
   // All writes of BARs are: who waits is answered when the write is on its way, as on a real bus.
-  if (must_wait()) {
-    held_.push_back([this, region, offset, copy = std::vector<std::uint8_t>(data, data + bytes),
-                     done = std::move(done)]() mutable {
-      make_write(region, offset, copy.data(), static_cast<std::uint32_t>(copy.size()), std::move(done));
-    });
-  } else {
-    make_write(region, offset, data, bytes, std::move(done));
-  }
+  accesses_.push_back([this, region, offset, copy = std::vector<std::uint8_t>(data, data + bytes),
+                       done = std::move(done)]() mutable {
+    make_write(region, offset, copy.data(), static_cast<std::uint32_t>(copy.size()), std::move(done));
+  });
 }
 
 void ServedFunction::make_write(unsigned region, std::uint64_t offset, const std::uint8_t* data,
@@ -123,8 +113,7 @@ void ServedFunction::make_write(unsigned region, std::uint64_t offset, const std
     Waiting waiting;
     waiting.done = std::move(done);
     write_config(offset, data, bytes, waiting);
-    waiting_.push_back(std::move(waiting));
-    return take_answers();
+    return waiting_.push_back(std::move(waiting));
   }
   ++machine_.counters_.writes;
   for (std::uint32_t at = 0; at < bytes;) {
@@ -135,7 +124,6 @@ void ServedFunction::make_write(unsigned region, std::uint64_t offset, const std
     at += length;
   }
   posted_.push_back(std::move(done));
-  go_on();
 }
 
 void ServedFunction::write_config(std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes,
@@ -192,7 +180,22 @@ void ServedFunction::restore_after_power_state() {
   }
 }
 
-void ServedFunction::go_on() {
+void ServedFunction::make_accesses() {
+  while (machine_.takes_accesses()) {
+    if (resetting_) {
+      if (!idle()) return;
+      do_reset();
+    } else if (!accesses_.empty()) {
+      const std::function<void()> make = std::move(accesses_.front());
+      accesses_.pop_front();
+      make();
+    } else {
+      return;
+    }
+  }
+}
+
+void ServedFunction::answer() {
   take_answers();
   if (unanswered_writes_ == 0)
     for (; !raised_.empty(); raised_.pop_front()) interrupt(raised_.front());
@@ -201,19 +204,11 @@ void ServedFunction::go_on() {
     posted_.pop_front();
     done();
   }
-  if (resetting_ && waiting_.empty() && posted_.empty() && machine_.takes_accesses()) do_reset();
-  // An access that comes meanwhile finds those before it here, and waits behind them.
-  while (!resetting_ && machine_.takes_accesses() && !held_.empty()) {
-    const std::function<void()> make = std::move(held_.front());
-    make();
-    held_.pop_front();
-  }
 }
 
 void ServedFunction::reset(Done done) {
   reset_done_.push_back(std::move(done));
   resetting_ = true;
-  go_on();
 }
 
 void ServedFunction::do_reset() {

@@ -57,8 +57,12 @@ class ServedFunction final : public vfio_user::Function {
   };
 
   // For the machine.
-  /// Takes answers that have come, and makes what had to wait.
-  void go_on();
+  /// Makes what clients have asked for, one after the other: not within their calls, as an access may,
+  /// loosely timed, ask them for something before it ends.
+  void make_accesses();
+  [[nodiscard]] bool has_accesses() const { return resetting_ || !accesses_.empty(); }
+  /// Passes on what has come: answers, interrupts, and that there is room for more.
+  void answer();
   /// Where a BAR of its lies on the bus here.
   [[nodiscard]] std::uint64_t bus_address(const BarHit& hit) const { return bases_[hit.bar] + hit.offset; }
   [[nodiscard]] bool idle() const { return waiting_.empty() && posted_.empty(); }
@@ -69,7 +73,6 @@ class ServedFunction final : public vfio_user::Function {
   unsigned unanswered_writes_ = 0;
 
   void set_up();
-  [[nodiscard]] bool must_wait() const;
   void make_read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done);
   void make_write(unsigned region, std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes,
                   Done done);
@@ -88,9 +91,9 @@ class ServedFunction final : public vfio_user::Function {
   std::array<std::uint64_t, kBars> bases_{};  ///< on the bus here
   vfio_user::Client* client_ = nullptr;
   std::deque<Waiting> waiting_;
-  std::deque<Done> posted_;                 ///< writes that were made, and whose client may not send more
-  std::deque<std::function<void()>> held_;  ///< accesses that could not be made
-  std::deque<unsigned> raised_;             ///< vectors that wait for writes before them
+  std::deque<Done> posted_;                     ///< writes that were made, and whose client may not send more
+  std::deque<std::function<void()>> accesses_;  ///< that are to be made
+  std::deque<unsigned> raised_;                 ///< vectors that wait for writes before them
   bool resetting_ = false;
   std::vector<Done> reset_done_;
 };

@@ -95,7 +95,6 @@ void ServedMachine::switch_time() {
   for (const auto& function : functions_)
     if (!function->idle()) return;
   system_.set_loose(*std::exchange(wants_loose_, std::nullopt));
-  for (const auto& function : functions_) function->go_on();
 }
 
 Cycle ServedMachine::next_activity() {
@@ -103,11 +102,15 @@ Cycle ServedMachine::next_activity() {
 }
 
 bool ServedMachine::advance(Cycle limit, std::chrono::microseconds most) {
+  for (const auto& function : functions_) function->make_accesses();
   step(limit, most);
   deliver();
-  for (const auto& function : functions_) function->go_on();
+  for (const auto& function : functions_) function->answer();
   switch_time();
-  return next_activity() <= limit;
+  // What clients ask for in their answers' turn, and what had to wait, is made in the next.
+  const bool asked = std::any_of(functions_.begin(), functions_.end(),
+                                 [](const auto& function) { return function->has_accesses(); });
+  return (asked && takes_accesses()) || next_activity() <= limit;
 }
 
 void ServedMachine::step(Cycle limit, std::chrono::microseconds most) {
@@ -178,7 +181,6 @@ std::optional<CompletionStatus> ServedMachine::transfer(Tlp& request, bool may_w
                              [this, &function, progress](DmaOutcome outcome) {
                                progress->status = status_of(outcome);
                                --function.unanswered_writes_;
-                               if (takes_accesses()) function.go_on();
                              });
     // Who reads on the same way finds it: messages keep their order.
     return progress->status.value_or(CompletionStatus::successful);

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -24,6 +25,7 @@ constexpr unsigned kMsixId = 0x11;
 constexpr std::uint32_t kMsixEnable = 0x8000;
 /// BARs of 32 bits lie from the first on, those of 64 from the second.
 constexpr std::uint64_t kNarrow = 0xC000'0000, kWideBase = std::uint64_t{1} << 40U;
+constexpr std::uint64_t kNarrowSlot = 0x0200'0000;
 
 std::uint64_t ones(unsigned bytes) {
   return bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << 8U * bytes) - 1;
@@ -40,11 +42,11 @@ ClientMachine& machine_of(void* context) {
 }  // namespace
 
 Result<std::unique_ptr<ClientMachine>> ClientMachine::connect(const std::string& path,
-                                                              std::size_t memory_bytes) {
+                                                              const Options& options) {
   auto connection = Connection::to(path);
   if (!connection.ok()) return connection.faults();
-  std::unique_ptr<ClientMachine> machine(new ClientMachine(std::move(connection.value())));
-  int error = machine->share_memory(memory_bytes);
+  std::unique_ptr<ClientMachine> machine(new ClientMachine(std::move(connection.value()), options));
+  int error = machine->share_memory();
   if (error == 0) error = machine->bring_up();
   if (error != 0)
     return Diagnostic::about(path, std::string("the function could not be brought up: ") + strerror(error));
@@ -70,17 +72,25 @@ Result<std::unique_ptr<ClientMachine>> ClientMachine::connect(const std::string&
 }
 
 ClientMachine::~ClientMachine() {
-  if (memory_ != nullptr) munmap(memory_, bytes_);
+  if (memory_ != nullptr) munmap(memory_, options_.memory_bytes);
 }
 
-int ClientMachine::share_memory(std::size_t bytes) {
+int ClientMachine::share_memory() {
+  const std::size_t bytes = options_.memory_bytes;
   file_ = Descriptor(memfd_create("warpline client", MFD_CLOEXEC));
   if (file_.number() < 0 || ftruncate(file_.number(), static_cast<off_t>(bytes)) != 0) return errno;
   void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
   if (at == MAP_FAILED) return errno;
   memory_ = static_cast<std::uint8_t*>(at);
-  bytes_ = bytes;
-  return connection_->map({DmaMap::kReadable | DmaMap::kWritable, 0, kMemory, bytes}, file_.number());
+  connection_->answer_by([this](std::uint64_t address, std::uint8_t* data, std::size_t count, bool writes) {
+    if (address < kMemory || address - kMemory > options_.memory_bytes) return false;
+    std::uint8_t* const here = memory_ + (address - kMemory);
+    if (count > options_.memory_bytes - (address - kMemory)) return false;
+    writes ? std::memcpy(here, data, count) : std::memcpy(data, here, count);
+    return true;
+  });
+  return connection_->map({DmaMap::kReadable | DmaMap::kWritable, 0, kMemory, bytes},
+                          options_.by_message ? -1 : file_.number());
 }
 
 int ClientMachine::bring_up() {
@@ -96,7 +106,7 @@ int ClientMachine::bring_up() {
 }
 
 int ClientMachine::place_bars() {
-  std::uint64_t narrow = kNarrow, wide = kWideBase;
+  std::uint64_t narrow = kNarrow + options_.slot * kNarrowSlot, wide = kWideBase * (options_.slot + 1);
   for (unsigned b = 0; b < kBars; ++b) {
     Bar& bar = bars_[b];
     bar = {};
@@ -175,7 +185,7 @@ void ClientMachine::write(unsigned space, std::uint64_t offset, unsigned bytes, 
 
 void* ClientMachine::allocate(std::size_t bytes, std::size_t align) {
   const std::uint64_t at = aligned(taken_, align);
-  if (at > bytes_ || bytes > bytes_ - at) return nullptr;
+  if (at > options_.memory_bytes || bytes > options_.memory_bytes - at) return nullptr;
   taken_ = at + bytes;
   return memory_ + at;
 }
@@ -183,17 +193,29 @@ void* ClientMachine::allocate(std::size_t bytes, std::size_t align) {
 std::uint64_t ClientMachine::map(const void* memory, std::size_t bytes) const {
   const auto at = reinterpret_cast<std::uintptr_t>(memory);
   const auto base = reinterpret_cast<std::uintptr_t>(memory_);
-  if (at < base || at - base > bytes_ || bytes > bytes_ - (at - base)) return 0;
+  if (at < base || at - base > options_.memory_bytes || bytes > options_.memory_bytes - (at - base)) return 0;
   return kMemory + (at - base);
 }
 
-bool ClientMachine::wait(unsigned vector, std::uint32_t timeout_us) const {
+bool ClientMachine::wait(unsigned vector, std::uint32_t timeout_us) {
   if (vector >= events_.size()) return false;
-  pollfd event{events_[vector].number(), POLLIN, 0};
-  const timespec most{timeout_us / 1'000'000, static_cast<long>(timeout_us % 1'000'000) * 1000};
-  std::uint64_t count = 0;
-  return ppoll(&event, 1, &most, nullptr) == 1 &&
-         ::read(event.fd, &count, sizeof count) == static_cast<ssize_t>(sizeof count);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(timeout_us);
+  for (;;) {
+    const auto left =
+        std::max(end - std::chrono::steady_clock::now(), std::chrono::steady_clock::duration(0));
+    auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
+    // What the function asks for by message comes by the connection.
+    if (options_.by_message) {
+      static_cast<void>(connection_->listen(1));
+      ns = 0;
+    }
+    pollfd event{events_[vector].number(), POLLIN, 0};
+    const timespec most{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+    std::uint64_t count = 0;
+    if (ppoll(&event, 1, &most, nullptr) == 1)
+      return ::read(event.fd, &count, sizeof count) == static_cast<ssize_t>(sizeof count);
+    if (left.count() == 0) return false;
+  }
 }
 
 }  // namespace warpline::vfio_user

@@ -24,9 +24,14 @@ class ClientMachine {
     std::uint64_t address = 0, bytes = 0;  ///< no bytes: there is none
     bool wide = false, prefetchable = false;
   };
-  /// Connects and brings the function up. `memory_bytes`: whole pages, at bus addresses from kMemory on.
+  struct Options {
+    std::size_t memory_bytes = std::size_t{4} << 20U;  ///< whole pages, at bus addresses from kMemory on
+    bool by_message = false;  ///< the server does not map them, and asks for what it wants
+    unsigned slot = 0;  ///< machines of one process with different slots place their BARs apart; below 16
+  };
+  /// Connects and brings the function up.
   [[nodiscard]] static Result<std::unique_ptr<ClientMachine>> connect(const std::string& path,
-                                                                      std::size_t memory_bytes);
+                                                                      const Options& options);
   ~ClientMachine();
   ClientMachine(const ClientMachine&) = delete;
   ClientMachine& operator=(const ClientMachine&) = delete;
@@ -50,8 +55,9 @@ class ClientMachine {
   [[nodiscard]] int bring_up();
 
  private:
-  explicit ClientMachine(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
-  [[nodiscard]] int share_memory(std::size_t bytes);
+  ClientMachine(std::unique_ptr<Connection> connection, const Options& options)
+      : options_(options), connection_(std::move(connection)) {}
+  [[nodiscard]] int share_memory();
   [[nodiscard]] int place_bars();
   [[nodiscard]] int hear_interrupts();
   [[nodiscard]] std::uint32_t config(unsigned offset, unsigned bytes);
@@ -59,12 +65,13 @@ class ClientMachine {
   [[nodiscard]] std::uint64_t read(unsigned space, std::uint64_t offset, unsigned bytes);
   void write(unsigned space, std::uint64_t offset, unsigned bytes, std::uint64_t value);
   [[nodiscard]] std::uint64_t map(const void* memory, std::size_t bytes) const;
-  [[nodiscard]] bool wait(unsigned vector, std::uint32_t timeout_us) const;
+  [[nodiscard]] bool wait(unsigned vector, std::uint32_t timeout_us);
 
+  Options options_;
   std::unique_ptr<Connection> connection_;
   Descriptor file_;
   std::uint8_t* memory_ = nullptr;
-  std::size_t bytes_ = 0, taken_ = 0;
+  std::size_t taken_ = 0;
   std::array<Bar, kBars> bars_{};
   std::vector<Descriptor> events_;
   std::uint16_t vendor_ = 0, device_ = 0;

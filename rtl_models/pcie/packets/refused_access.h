@@ -15,6 +15,7 @@ struct RefusedAccess {
     forbidden,  ///< the IOMMU maps nothing there for this requester, or not for such an access
     device,     ///< a device has the address and does not take the access
     aborted,    ///< a device takes it, and cannot do it
+    outside,    ///< the machine outside of the model whose memory it is did not do it
   };
   Cycle cycle = 0;  ///< in which the root complex has, or passes on, the refusal
   Why why = Why::nobody;

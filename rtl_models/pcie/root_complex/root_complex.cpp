@@ -167,7 +167,7 @@ void RootComplex::arrive(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   for (; !effects_.empty() && effects_.begin()->first <= t; effects_.erase(effects_.begin())) {
     const EgressQueue::Entry effect = effects_.begin()->second;
-    if (const auto status = core_.perform(*effect.tlp, true)) {
+    if (const auto status = core_.perform(*effect.tlp, true, now)) {
       answer(effect, *status, t);
     } else {
       outside_.push_back(effect);
@@ -194,6 +194,7 @@ void RootComplex::finish_outside(const Tlp& request, CompletionStatus status) {
   WARPLINE_EXPECT(found != outside_.end(), "what memory outside is done with was under way there");
   const EgressQueue::Entry effect = *found;
   outside_.erase(found);
+  core_.note_outside(request, status, engine().now());
   answer(effect, status, domain().edge_at_or_after(engine().now() + 1));
   wake(engine().now() + 1);
 }
@@ -209,7 +210,7 @@ void RootComplex::perform(Tlp& tlp, Cycle& at) {
   std::uint64_t t = domain().edge_at_or_after(at);
   switch (route.to) {
     case TlpRoute::To::memory:
-      tlp.status = *core_.perform(tlp, false);
+      tlp.status = *core_.perform(tlp, false, at);
       t += p.memory_latency + core_.channel_of(tlp.address) * p.channel_distance;
       break;
     case TlpRoute::To::interrupts:

@@ -138,6 +138,19 @@ void RootComplexCore::note_refusal(unsigned from, const Tlp& tlp, const TlpRoute
   note(access);
 }
 
+void RootComplexCore::note_outside(const Tlp& tlp, CompletionStatus status, Cycle now) {
+  if (status == CompletionStatus::successful) return;
+  const bool nobody = status == CompletionStatus::unsupported_request;
+  note({now,
+        nobody ? RefusedAccess::Why::nobody : RefusedAccess::Why::outside,
+        tlp.requester,
+        {},
+        true,
+        tlp.kind,
+        tlp.bytes,
+        tlp.address});
+}
+
 void RootComplexCore::note_loose_refusal(unsigned from, unsigned to, const Tlp& tlp, Cycle now) {
   if (from == kHost || tlp.posted() || tlp.status == CompletionStatus::successful) return;
   note({now,
@@ -146,8 +159,12 @@ void RootComplexCore::note_loose_refusal(unsigned from, unsigned to, const Tlp& 
         tlp.requester, id_of(to), true, tlp.kind, tlp.bytes, tlp.address});
 }
 
-std::optional<CompletionStatus> RootComplexCore::perform(Tlp& tlp, bool may_wait) {
-  if (outside_ != nullptr && tlp.requester.value >> 8U != 0) return outside_->perform(tlp, may_wait);
+std::optional<CompletionStatus> RootComplexCore::perform(Tlp& tlp, bool may_wait, Cycle now) {
+  if (outside_ != nullptr && tlp.requester.value >> 8U != 0) {
+    const auto status = outside_->perform(tlp, may_wait);
+    if (status) note_outside(tlp, *status, now);
+    return status;
+  }
   std::uint8_t* const memory = sysmem_.at(tlp.address);
   switch (tlp.kind) {
     case TlpKind::memory_read:

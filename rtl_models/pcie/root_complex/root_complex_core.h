@@ -117,7 +117,9 @@ class RootComplexCore {
   }
   /// The effect on memory. Afterwards `tlp.data` of a read or an atomic that is successful is the answer.
   /// Nothing: memory outside has it under way, where `may_wait`.
-  [[nodiscard]] std::optional<CompletionStatus> perform(Tlp& tlp, bool may_wait);
+  [[nodiscard]] std::optional<CompletionStatus> perform(Tlp& tlp, bool may_wait, Cycle now);
+  /// Notes what became of an access of memory outside.
+  void note_outside(const Tlp& tlp, CompletionStatus status, Cycle now);
   /// The completions of a request that came over `from`, and was answered with `status`; for a successful one
   /// its data is the answer. The request is released; one that is posted has none.
   void complete(unsigned from, Tlp* request, CompletionStatus status, std::vector<Tlp*>& completions);

@@ -49,9 +49,15 @@ class ServedPeers {
   ServedPeers& operator=(const ServedPeers&) = delete;
 
   [[nodiscard]] std::string path(unsigned i) const { return scratch_.path("peer" + std::to_string(i)); }
-  [[nodiscard]] std::unique_ptr<vfio_user::ClientMachine> client(unsigned i = 0,
-                                                                 std::size_t memory = 4U << 20U) const {
-    auto made = vfio_user::ClientMachine::connect(path(i), memory);
+  [[nodiscard]] std::unique_ptr<vfio_user::ClientMachine> client(
+      unsigned i = 0, vfio_user::ClientMachine::Options options = {}) const {
+    options.slot = i;
+    auto made = vfio_user::ClientMachine::connect(path(i), options);
+    // The server may not have heard yet that the one before has gone.
+    for (unsigned tries = 0; !made.ok() && tries < 1000; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      made = vfio_user::ClientMachine::connect(path(i), options);
+    }
     EXPECT_TRUE(made.ok()) << made.faults().front().text();
     return made.ok() ? std::move(made.value()) : nullptr;
   }
@@ -96,18 +102,21 @@ class ServedDriver {
     options.interrupt = interrupt ? 1 : 0;
     EXPECT_EQ(wl_peer_queue_create(&peer_, 0, &options), WL_OK);
   }
-  /// Copies memory of the machine, and waits for it.
+  /// Copies between bus addresses, and waits for it. Returns the command's status.
   [[nodiscard]] std::uint16_t copy(std::uint64_t from, std::uint64_t to, std::uint32_t bytes) {
     wl_peer_command command{};
     command.opcode = WL_PEER_OPCODE_COPY;
     command.source = from;
     command.destination = to;
     command.length = bytes;
+    return done(command).status;
+  }
+  [[nodiscard]] wl_peer_completion done(const wl_peer_command& command) {
     EXPECT_EQ(wl_peer_submit(&peer_, 0, &command), WL_OK);
     EXPECT_EQ(wl_peer_ring(&peer_, 0), WL_OK);
     wl_peer_completion completion{};
     EXPECT_EQ(wl_peer_wait(&peer_, 0, 20'000'000, &completion), WL_OK);
-    return completion.status;
+    return completion;
   }
   [[nodiscard]] std::uint64_t bus(void* memory) const {
     return machine_.port().dma_map(machine_.port().context, memory, 1, WL_DMA_BOTH);

@@ -39,10 +39,190 @@ TEST_P(InEveryTime, TheDriverCopiesMemoryAndHearsOfIt) {
   EXPECT_EQ(client->lost(), 0);
 }
 
+TEST_P(InEveryTime, MemoryThatIsNotMappedIsAskedFor) {
+  ServedPeers peers(GetParam());
+  const auto client = peers.client(0, {4U << 20U, true, 0});
+  ASSERT_NE(client, nullptr);
+  ServedDriver driver(*client);
+  constexpr std::uint32_t kBytes = 3000;
+  auto* const from = static_cast<std::uint8_t*>(client->allocate(kBytes));
+  auto* const to = static_cast<std::uint8_t*>(client->allocate(kBytes));
+  const std::vector<std::uint8_t> bytes = random_bytes(kBytes, 1);
+  std::memcpy(from, bytes.data(), kBytes);
+  ASSERT_EQ(driver.copy(driver.bus(from), driver.bus(to), kBytes), WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(std::memcmp(from, to, kBytes), 0);
+  EXPECT_GE(peers.within([&] { return peers.serving().counters(0).dma_message_bytes; }), 2 * kBytes);
+}
+
+TEST_P(InEveryTime, AtomicsAreTheMachinesOwn) {
+  ServedPeers peers(GetParam());
+  const auto client = peers.client();
+  ASSERT_NE(client, nullptr);
+  ServedDriver driver(*client);
+  auto* const word = static_cast<std::uint64_t*>(client->allocate(8));
+  *word = 40;
+  wl_peer_command command{};
+  command.opcode = WL_PEER_OPCODE_FETCH_ADD;
+  command.destination = driver.bus(word);
+  command.length = 8;
+  command.operand = 2;
+  const wl_peer_completion completion = driver.done(command);
+  EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(completion.result, 40U);
+  EXPECT_EQ(*word, 42U);
+}
+
+TEST_P(InEveryTime, MemoryThatNobodyHasFailsTheCommandAndIsTold) {
+  ServedPeers peers(GetParam());
+  const auto client = peers.client();
+  ASSERT_NE(client, nullptr);
+  ServedDriver driver(*client);
+  void* const to = client->allocate(64);
+  EXPECT_EQ(driver.copy(0x1000, driver.bus(to), 64), WL_PEER_STATUS_CODE_UNSUPPORTED_REQUEST);
+  const auto refused = peers.within([&] { return peers.system().refused_accesses(); });
+  ASSERT_FALSE(refused.empty());
+  EXPECT_THAT(refused.front(),
+              testing::HasSubstr("peer[0]: a read of 64 bytes at bus address 0x1000: nobody"));
+}
+
+TEST_P(InEveryTime, FunctionsOfOneMachineReachEachOther) {
+  ServedPeers::Options options = GetParam();
+  options.peers = 2;
+  ServedPeers peers(options);
+  const auto one = peers.client(0), other = peers.client(1);
+  ASSERT_TRUE(one != nullptr && other != nullptr);
+  ServedDriver driver(*one);
+  constexpr std::uint32_t kBytes = 5000;
+  auto* const from = static_cast<std::uint8_t*>(one->allocate(kBytes));
+  const std::vector<std::uint8_t> bytes = random_bytes(kBytes, 2);
+  std::memcpy(from, bytes.data(), kBytes);
+  const std::uint64_t buffer = other->bars()[4].address;
+  ASSERT_EQ(driver.copy(driver.bus(from), buffer + 0x100, kBytes), WL_PEER_STATUS_CODE_OK);
+  std::vector<std::uint8_t> there(kBytes);
+  ASSERT_EQ(other->connection().read(4, 0x100, there.data(), kBytes), 0);
+  EXPECT_EQ(there, bytes);
+  // And back, into another place.
+  auto* const to = static_cast<std::uint8_t*>(one->allocate(kBytes));
+  ASSERT_EQ(driver.copy(buffer + 0x100, driver.bus(to), kBytes), WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(std::memcmp(to, bytes.data(), kBytes), 0);
+}
+
+TEST_P(InEveryTime, AResetForgetsWhatSoftwareDidAndLeavesOthersAlone) {
+  ServedPeers::Options options = GetParam();
+  options.peers = 2;
+  ServedPeers peers(options);
+  const auto one = peers.client(0), other = peers.client(1);
+  ASSERT_TRUE(one != nullptr && other != nullptr);
+  ServedDriver driver(*one), others(*other);
+  ASSERT_EQ(one->connection().reset(), 0);
+  std::uint32_t command = 1, bar = 1;
+  ASSERT_EQ(one->connection().read(vfio_user::kConfigRegion, 4, &command, 2), 0);
+  ASSERT_EQ(one->connection().read(vfio_user::kConfigRegion, 0x10, &bar, 4), 0);
+  EXPECT_EQ(command & 0xFFFFU, 0U);
+  EXPECT_EQ(bar & ~0xFU, 0U);
+  // A function that decodes no memory does not answer.
+  std::uint32_t identity = 0;
+  ASSERT_EQ(one->connection().read(0, 0, &identity, 4), 0);
+  EXPECT_EQ(identity, 0xFFFF'FFFFU);
+  ASSERT_EQ(one->bring_up(), 0);
+  ServedDriver again(*one);
+  void* const memory = one->allocate(128);
+  EXPECT_EQ(again.copy(again.bus(memory), again.bus(memory) + 64, 64), WL_PEER_STATUS_CODE_OK);
+  void* const theirs = other->allocate(128);
+  EXPECT_EQ(others.copy(others.bus(theirs), others.bus(theirs) + 64, 64), WL_PEER_STATUS_CODE_OK);
+}
+
+TEST_P(InEveryTime, AClientThatGoesAwayInTheMiddleLeavesAFreshFunction) {
+  ServedPeers peers(GetParam());
+  for (unsigned round = 0; round < 10; ++round) {
+    const auto client = peers.client(0, {4U << 20U, round % 3 == 2, 0});
+    ASSERT_NE(client, nullptr);
+    ServedDriver driver(*client);
+    wl_peer_command command{};
+    command.opcode = WL_PEER_OPCODE_COPY;
+    command.length = 100'000;
+    void* const memory = client->allocate(command.length);
+    command.source = command.destination = driver.bus(memory);
+    for (unsigned i = 0; i < 8; ++i) ASSERT_EQ(wl_peer_submit(&driver.peer(), 0, &command), WL_OK);
+    ASSERT_EQ(wl_peer_ring(&driver.peer(), 0), WL_OK);
+  }
+  const auto last = peers.client();
+  ASSERT_NE(last, nullptr);
+  ServedDriver driver(*last);
+  void* const memory = last->allocate(128);
+  EXPECT_EQ(driver.copy(driver.bus(memory), driver.bus(memory) + 64, 64), WL_PEER_STATUS_CODE_OK);
+}
+
+TEST_P(InEveryTime, AFunctionThatSleptIsPlacedAgain) {
+  ServedPeers peers(GetParam());
+  const auto client = peers.client();
+  ASSERT_NE(client, nullptr);
+  vfio_user::Connection& connection = client->connection();
+  constexpr unsigned kPowerControl = 0x44;
+  const std::uint16_t asleep = 3, awake = 0;
+  ASSERT_EQ(connection.write(vfio_user::kConfigRegion, kPowerControl, &asleep, 2), 0);
+  std::uint32_t identity = 0;
+  ASSERT_EQ(connection.read(0, 0, &identity, 4), 0);
+  EXPECT_EQ(identity, 0xFFFF'FFFFU);
+  ASSERT_EQ(connection.write(vfio_user::kConfigRegion, kPowerControl, &awake, 2), 0);
+  ASSERT_EQ(client->bring_up(), 0);
+  ServedDriver driver(*client);
+}
+
+TEST_P(InEveryTime, TimeIsSwitchedWhileCommandsRun) {
+  ServedPeers peers(GetParam());
+  const auto client = peers.client();
+  ASSERT_NE(client, nullptr);
+  ServedDriver driver(*client);
+  void* const memory = client->allocate(40'000);
+  bool loose = GetParam().loose;
+  for (unsigned round = 0; round < 20; ++round) {
+    loose = !loose;
+    peers.serving().post([&machine = peers.machine(), loose] { machine.set_loose(loose); });
+    ASSERT_EQ(driver.copy(driver.bus(memory), driver.bus(memory) + 20'000, 20'000), WL_PEER_STATUS_CODE_OK);
+    // What is under way ends first.
+    for (unsigned tries = 0; peers.within([&] { return peers.machine().is_loose(); }) != loose; ++tries) {
+      ASSERT_LT(tries, 1000U);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
+std::string name_of_time(const ::testing::TestParamInfo<ServedPeers::Options>& info) {
+  return info.param.loose ? "Loose" : info.param.pace > 0 ? "Paced" : "Timed";
+}
+
 INSTANTIATE_TEST_SUITE_P(Serving, InEveryTime,
                          ::testing::Values(ServedPeers::Options{1, true, 0, {}},
                                            ServedPeers::Options{1, false, 0, {}},
-                                           ServedPeers::Options{1, false, 1, {}}));
+                                           ServedPeers::Options{1, false, 1, {}}),
+                         name_of_time);
+
+TEST(Serving, AMachineThatIsNotTheirsIsNotReached) {
+  ServedPeers peers(ServedPeers::Options{2, true, 0, {}});
+  const auto one = peers.client(0);
+  ASSERT_NE(one, nullptr);
+  // The other function belongs to nobody: its BARs lie nowhere.
+  ServedDriver driver(*one);
+  void* const memory = one->allocate(64);
+  EXPECT_EQ(driver.copy(driver.bus(memory), std::uint64_t{2} << 40U, 64), WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(driver.copy(std::uint64_t{2} << 40U, driver.bus(memory), 64),
+            WL_PEER_STATUS_CODE_UNSUPPORTED_REQUEST);
+}
+
+TEST(Serving, TheMessageTableIsTheClients) {
+  ServedPeers peers;
+  const auto client = peers.client();
+  ASSERT_NE(client, nullptr);
+  const std::vector<std::uint8_t> garbage = random_bytes(4096, 3);
+  ASSERT_EQ(client->connection().write(2, 0, garbage.data(), 256), 0);
+  std::array<std::uint8_t, 256> read{};
+  ASSERT_EQ(client->connection().read(2, 0, read.data(), 256), 0);
+  EXPECT_THAT(read, testing::Each(0));
+  ServedDriver driver(*client);
+  void* const memory = client->allocate(128);
+  EXPECT_EQ(driver.copy(driver.bus(memory), driver.bus(memory) + 64, 64), WL_PEER_STATUS_CODE_OK);
+}
 
 }  // namespace serving_test
 }  // namespace warpline
