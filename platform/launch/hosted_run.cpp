@@ -9,9 +9,8 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/pcie/gpu_link/gpu_function.h"
-#include "rtl_models/queue_device/queue_device.h"
-#include "rtl_models/queue_device/registers/peer.h"
 #include "rtl_models/sim/memory_image.h"
 
 namespace warpline {
@@ -122,7 +121,7 @@ bool HostedRun::at_rest() const {
 void HostedRun::begin() {
   const PcieSystem& system = *platform_.pcie();
   log_begins_.clear();
-  for (unsigned i = 0; i < system.peers(); ++i) log_begins_.push_back(system.peer(i).core().log().total());
+  for (unsigned i = 0; i < system.functions(); ++i) log_begins_.push_back(system.access_log(i).total());
 }
 
 std::uint64_t HostedRun::offset_of(std::size_t buffer, const PlacedFile& placed) const {
@@ -217,7 +216,7 @@ std::vector<Comparison> HostedRun::compared(const LaunchFile& file) {
   std::vector<Comparison> out;
   for (const LaunchRegister& r : file.registers) {
     if (!r.expect) continue;
-    const RegisterFile& registers = platform_.pcie()->peer(r.where.device).core().registers();
+    const RegisterFile& registers = platform_.pcie()->function(r.where.device).function().registers();
     const std::uint64_t got = registers.peek(r.where.offset, r.where.bytes).value & r.mask;
     const std::uint64_t wanted = *r.expect & r.mask;
     out.push_back({"register \"" + r.where.text + "\"", {}});
@@ -234,9 +233,10 @@ std::string HostedRun::access_log(bool json) {
     out += (json && !out.empty() ? ",\n" : "") + line + (json ? "" : "\n");
   };
   const PcieSystem& system = *platform_.pcie();
-  for (unsigned i = 0; i < system.peers(); ++i) {
-    const AccessLog& log = system.peer(i).core().log();
-    const std::string device = system.peer(i).name();
+  for (unsigned i = 0; i < system.functions(); ++i) {
+    const AccessLog& log = system.access_log(i);
+    const std::string device = system.function(i).name();
+    const EndpointFunction& function = system.function(i).function();
     const std::uint64_t begin = i < log_begins_.size() ? log_begins_[i] : 0;
     const std::uint64_t forgotten = log.forgotten();
     if (forgotten > begin)
@@ -247,7 +247,7 @@ std::string HostedRun::access_log(bool json) {
     for (const BusAccess& access : log.entries()) {
       if (number++ < begin) continue;
       const RegisterMap* const map =
-          access.bar == QueueDeviceCore::kRegisterBar ? &regs::peer::kMap : nullptr;
+          access.bar == function.register_bar() ? &function.registers().map() : nullptr;
       add(json ? fmt::format(R"({{"device": "{}", {})", device, to_json(access, map).substr(1))
                : device + "  " + to_text(access, map));
     }
