@@ -18,8 +18,7 @@
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
-#include "rtl_models/queue_device/queue_device.h"
-#include "rtl_models/queue_device/registers/peer.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 
 namespace warpline {
 namespace {
@@ -118,10 +117,12 @@ int serve(const ServeRequest& request) {
   ServedMachine machine(system);
   machine.set_loose(!request.timed);
   std::vector<AccessWatch> watches;
-  for (unsigned i = 0; i < system.peers(); ++i)
-    watches.emplace_back(system.peer(i).name(), regs::peer::kMap, QueueDeviceCore::kRegisterBar);
-  for (unsigned i = 0; i < system.peers(); ++i)
-    system.peer(i).watch([&watch = watches[i]](const BusAccess& access) { watch.note(access); });
+  for (unsigned i = 0; i < system.functions(); ++i) {
+    const EndpointDevice& device = system.function(i);
+    watches.emplace_back(device.name(), device.function().registers().map(), device.function().register_bar());
+  }
+  for (unsigned i = 0; i < system.functions(); ++i)
+    system.function(i).watch([&watch = watches[i]](const BusAccess& access) { watch.note(access); });
 
   Serving::Options options;
   options.sockets = sockets.value();

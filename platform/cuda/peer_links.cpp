@@ -30,7 +30,7 @@ GpuConfig PeerLinks::joined(const GpuConfig& config) {
 PeerLinks::PeerLinks(GpuPlatform& platform) {
   platform.build();
   if (!fit_for_peers(platform.config()) || platform.pcie() == nullptr) return;
-  const unsigned gpus = platform.config().gpus, first = platform.pcie()->peers();
+  const unsigned gpus = platform.config().gpus, first = platform.pcie()->functions();
   HostMachine host(*platform.pcie());
   host.enumerate();
   for (unsigned gpu = 0; gpu < gpus; ++gpu) {

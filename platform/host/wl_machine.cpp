@@ -6,9 +6,8 @@
 
 #include "platform/host/host_machine.h"
 #include "platform/machine/pcie_system.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/pcie/root_complex/root_complex_core.h"
-#include "rtl_models/queue_device/queue_device.h"
-#include "rtl_models/queue_device/registers/peer.h"
 
 /// The machine behind the C functions.
 struct wl_machine {
@@ -91,24 +90,24 @@ std::uint64_t wl_machine_cycles(const wl_machine* machine) {
 }
 
 void wl_machine_remove(wl_machine* machine, unsigned device) {
-  if (device < machine->system.peers()) machine->system.set_present(device, false);
+  if (device < machine->system.functions()) machine->system.set_present(device, false);
 }
 
 void wl_machine_insert(wl_machine* machine, unsigned device) {
-  if (device < machine->system.peers()) machine->system.set_present(device, true);
+  if (device < machine->system.functions()) machine->system.set_present(device, true);
   machine->host.enumerate();
 }
 
 void wl_machine_print_log(const wl_machine* machine, unsigned device, int json) {
   const warpline::PcieSystem& system = machine->system;
-  if (device >= system.peers()) return;
-  const warpline::AccessLog& log = system.peer(device).core().log();
+  if (device >= system.functions()) return;
+  const warpline::AccessLog& log = system.access_log(device);
+  const warpline::EndpointFunction& function = system.function(device).function();
   if (const unsigned long long forgotten = log.forgotten(); forgotten != 0)
     std::printf(json != 0 ? "{\"forgotten\": %llu}\n" : "%llu older accesses were forgotten (log_entries)\n",
                 forgotten);
   for (const warpline::BusAccess& access : log.entries()) {
-    const auto* const map =
-        access.bar == warpline::QueueDeviceCore::kRegisterBar ? &warpline::regs::peer::kMap : nullptr;
+    const auto* const map = access.bar == function.register_bar() ? &function.registers().map() : nullptr;
     const std::string line = json != 0 ? to_json(access, map) : to_text(access, map);
     std::printf("%s\n", line.c_str());
   }

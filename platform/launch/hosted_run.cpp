@@ -10,9 +10,8 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/pcie/gpu_link/gpu_function.h"
-#include "rtl_models/queue_device/queue_device.h"
-#include "rtl_models/queue_device/registers/peer.h"
 #include "rtl_models/sim/memory_image.h"
 
 namespace warpline {
@@ -123,7 +122,7 @@ bool HostedRun::at_rest() const {
 void HostedRun::begin() {
   const PcieSystem& system = *platform_.pcie();
   log_begins_.clear();
-  for (unsigned i = 0; i < system.peers(); ++i) log_begins_.push_back(system.peer(i).core().log().total());
+  for (unsigned i = 0; i < system.functions(); ++i) log_begins_.push_back(system.access_log(i).total());
 }
 
 std::uint64_t HostedRun::offset_of(std::size_t buffer, const PlacedFile& placed) const {
@@ -218,7 +217,7 @@ std::vector<Comparison> HostedRun::compared(const LaunchFile& file) {
   std::vector<Comparison> out;
   for (const LaunchRegister& r : file.registers) {
     if (!r.expect) continue;
-    const RegisterFile& registers = platform_.pcie()->peer(r.where.device).core().registers();
+    const RegisterFile& registers = platform_.pcie()->function(r.where.device).function().registers();
     const std::uint64_t got = registers.peek(r.where.offset, r.where.bytes).value & r.mask;
     const std::uint64_t wanted = *r.expect & r.mask;
     out.push_back({"register \"" + r.where.text + "\"", {}});

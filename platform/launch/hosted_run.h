@@ -59,7 +59,7 @@ class HostedRun {
   /// The BAR behind which a GPU's memory lies.
   [[nodiscard]] const HostDevice::Bar& memory_bar(unsigned gpu) const;
   /// The number that a GPU has among the host's devices.
-  [[nodiscard]] unsigned device_of(unsigned gpu) const { return platform_.pcie()->peers() + gpu; }
+  [[nodiscard]] unsigned device_of(unsigned gpu) const { return platform_.pcie()->functions() + gpu; }
   [[nodiscard]] std::uint64_t bus_address(const BusAddress& bus, const PlacedFile& placed);
   [[nodiscard]] std::uint64_t bits_of(const HostValue& value, const PlacedFile& placed);
   [[nodiscard]] std::uint64_t address_of(const DevicePlace& where) const;

@@ -1,8 +1,7 @@
 #include "platform/machine/device_log.h"
 
 #include "platform/machine/pcie_system.h"
-#include "rtl_models/queue_device/queue_device.h"
-#include "rtl_models/queue_device/registers/peer.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 
 namespace warpline {
 
@@ -11,9 +10,10 @@ std::string device_log(const PcieSystem& system, const std::vector<std::uint64_t
   const auto add = [&](const std::string& line) {
     out += (json && !out.empty() ? ",\n" : "") + line + (json ? "" : "\n");
   };
-  for (unsigned i = 0; i < system.peers(); ++i) {
-    const AccessLog& log = system.peer(i).core().log();
-    const std::string& device = system.peer(i).name();
+  for (unsigned i = 0; i < system.functions(); ++i) {
+    const EndpointFunction& function = system.function(i).function();
+    const AccessLog& log = function.log();
+    const std::string& device = system.function(i).name();
     const std::uint64_t begin = i < begins.size() ? begins[i] : 0;
     const std::uint64_t forgotten = log.forgotten();
     if (forgotten > begin)
@@ -24,7 +24,7 @@ std::string device_log(const PcieSystem& system, const std::vector<std::uint64_t
     for (const BusAccess& access : log.entries()) {
       if (number++ < begin) continue;
       const RegisterMap* const map =
-          access.bar == QueueDeviceCore::kRegisterBar ? &regs::peer::kMap : nullptr;
+          access.bar == function.register_bar() ? &function.registers().map() : nullptr;
       add(json ? "{\"device\": \"" + device + "\", " + to_json(access, map).substr(1)
                : device + "  " + to_text(access, map));
     }

@@ -13,13 +13,6 @@
 namespace warpline {
 namespace {
 
-/// "peer[0]", "GPU 1"
-std::string function_name(FunctionId id, unsigned peers) {
-  const unsigned bus = id.value >> 8U;
-  if (bus == 0) return "the host";
-  return bus <= peers ? "peer[" + std::to_string(bus - 1) + "]" : "GPU " + std::to_string(bus - 1 - peers);
-}
-
 std::string what_of(const RefusedAccess& access) {
   if (!access.known) return "an access";
   const std::string bytes = " of " + std::to_string(access.bytes) + " bytes";
@@ -30,15 +23,15 @@ std::string what_of(const RefusedAccess& access) {
   }
 }
 
-std::string why_of(const RefusedAccess& access, unsigned peers) {
+std::string why_of(const RefusedAccess& access, const std::string& completer) {
   switch (access.why) {
     case RefusedAccess::Why::nobody: return "nobody there takes it";
     case RefusedAccess::Why::forbidden: return "the IOMMU forbids it";
-    case RefusedAccess::Why::device: return function_name(access.completer, peers) + " does not take it";
+    case RefusedAccess::Why::device: return completer + " does not take it";
     case RefusedAccess::Why::outside: return "its machine refuses it, or does not answer";
     case RefusedAccess::Why::aborted: break;
   }
-  return function_name(access.completer, peers) + " aborts it";
+  return completer + " aborts it";
 }
 
 }  // namespace
@@ -70,12 +63,13 @@ PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
       mhz_(mhz),
       join_(std::move(join)),
       pool_(std::make_unique<TlpPool>()) {
-  std::vector<LinkParameters> links(parameters.peers, parameters.device);
-  links.resize(parameters.peers + gpus.size(), parameters.gpu);
+  const unsigned first = parameters.peers;
+  std::vector<LinkParameters> links(first, parameters.device);
+  links.resize(first + gpus.size(), parameters.gpu);
   root_ = std::make_unique<RootComplex>(*gpus.front(), "root", gpus.front()->writers(), *pool_,
                                         parameters.root, sysmem, parameters.host, links);
   for (unsigned i = 0; i < gpus.size(); ++i) {
-    const unsigned port = parameters.peers + i;
+    const unsigned port = first + i;
     GpuFunction& gpu = gpus[i]->reach_devices(*pool_, RootComplexCore::id_of(port), parameters.gpu);
     join_ends(root_->to_device(port), gpu.to_root());
     gpu.perform_by(*root_);
@@ -102,14 +96,22 @@ void PcieSystem::add_host(ClockDomain domain, const PcieSystemParameters& parame
   join_ends(root_->to_host(), bridge_->to_root());
   bridge_->perform_by(*root_);
   root_->interrupt_by(*bridge_);
+  const auto next = [this] { return RootComplexCore::id_of(functions()); };
   for (unsigned i = 0; i < parameters.peers; ++i) {
-    peers_.push_back(std::make_unique<QueueDevice>(engine_, "peer[" + std::to_string(i) + "]", domain, *pool_,
-                                                   RootComplexCore::id_of(i), parameters.peer,
-                                                   parameters.device, mhz_));
-    join_ends(root_->to_device(i), peers_[i]->to_root());
-    peers_[i]->perform_by(*root_);
-    root_->perform_by(i, *peers_[i]);
+    auto peer = std::make_unique<QueueDevice>(engine_, "peer[" + std::to_string(i) + "]", domain, *pool_,
+                                              next(), parameters.peer, parameters.device, mhz_);
+    peers_.push_back(peer.get());
+    add(std::move(peer));
   }
+}
+
+/// Behind the next root port.
+void PcieSystem::add(std::unique_ptr<EndpointDevice> function) {
+  const unsigned port = functions();
+  join_ends(root_->to_device(port), function->to_root());
+  function->perform_by(*root_);
+  root_->perform_by(port, *function);
+  functions_.push_back(std::move(function));
 }
 
 void PcieSystem::join_ends(TlpPort& root, TlpPort& other) {
@@ -125,7 +127,7 @@ Cycle PcieSystem::next_activity() {
 }
 
 const AccessLog& PcieSystem::access_log(unsigned i) const {
-  return peers_[i]->core().log();
+  return functions_[i]->function().log();
 }
 
 void PcieSystem::inject(std::function<Injection(unsigned port, const Tlp& tlp)> decide) {
@@ -134,25 +136,32 @@ void PcieSystem::inject(std::function<Injection(unsigned port, const Tlp& tlp)> 
 
 void PcieSystem::set_present(unsigned i, bool present) {
   root_->set_link(i, present);
-  peers_[i]->set_present(present);
+  functions_[i]->set_present(present);
 }
 
 void PcieSystem::hot_reset(unsigned i) {
   root_->reset_link(i);
-  peers_[i]->hot_reset();
+  functions_[i]->hot_reset();
 }
 
 void PcieSystem::set_loose(bool loose) {
   loose_ = loose;
   bridge_->set_loose(loose);
-  for (const auto& peer : peers_) peer->set_loose(loose);
+  for (const auto& function : functions_) function->set_loose(loose);
+}
+
+/// "peer[0]", "GPU 1"
+std::string PcieSystem::name_of(FunctionId id) const {
+  const unsigned bus = id.value >> 8U;
+  if (bus == 0) return "the host";
+  return bus <= functions() ? functions_[bus - 1]->name() : "GPU " + std::to_string(bus - 1 - functions());
 }
 
 std::vector<std::string> PcieSystem::refused_accesses() const {
   std::vector<std::string> out;
   for (const RefusedAccess& a : root_->core().refused()) {
-    out.push_back(function_name(a.requester, peers()) + ": " + what_of(a) + " at bus address " +
-                  hexadecimal(a.address) + ": " + why_of(a, peers()) + ", cycle " + std::to_string(a.cycle));
+    out.push_back(name_of(a.requester) + ": " + what_of(a) + " at bus address " + hexadecimal(a.address) +
+                  ": " + why_of(a, name_of(a.completer)) + ", cycle " + std::to_string(a.cycle));
   }
   return out;
 }
@@ -164,11 +173,7 @@ std::uint64_t PcieSystem::refusals() const {
 void PcieSystem::visit(CounterVisitor& visitor) const {
   visit_counters("root", root_->core().counters(), visitor);
   visit_counters("host", bridge_->counters(), visitor);
-  for (const auto& peer : peers_) {
-    visit_counters(peer->name(), peer->core().counters(), visitor);
-    visit_counters(peer->name() + ".endpoint", peer->endpoint().counters(), visitor);
-    visit_counters(peer->name() + ".link", std::as_const(*peer).to_root().counters(), visitor);
-  }
+  for (const auto& function : functions_) function->visit(visitor);
 }
 
 }  // namespace warpline

@@ -23,6 +23,7 @@ class HostBridge;
 class MemoryImage;
 class NetlistBackend;
 class PcieLink;
+class EndpointDevice;
 class QueueDevice;
 class RootComplex;
 class TlpPort;
@@ -58,16 +59,20 @@ class WARPLINE_PUBLIC PcieSystem {
   [[nodiscard]] MemoryImage& sysmem() { return sysmem_; }
   [[nodiscard]] RootComplex& root() { return *root_; }
   [[nodiscard]] HostBridge& bridge() { return *bridge_; }
+  /// The functions that are no GPUs, each behind the root port of its number: the peers first.
+  [[nodiscard]] unsigned functions() const { return static_cast<unsigned>(functions_.size()); }
+  [[nodiscard]] EndpointDevice& function(unsigned i) { return *functions_[i]; }
+  [[nodiscard]] const EndpointDevice& function(unsigned i) const { return *functions_[i]; }
   [[nodiscard]] unsigned peers() const { return static_cast<unsigned>(peers_.size()); }
   [[nodiscard]] QueueDevice& peer(unsigned i) { return *peers_[i]; }
   [[nodiscard]] const QueueDevice& peer(unsigned i) const { return *peers_[i]; }
-  /// What arrived at a device's BARs, oldest first.
+  /// What arrived at a function's BARs, oldest first.
   [[nodiscard]] const AccessLog& access_log(unsigned i) const;
   /// Asks of every packet that leaves the root complex by a port, for the devices 0 and up, or for the host.
   /// For tests of drivers and devices; loosely timed packets are not asked about.
   void inject(std::function<Injection(unsigned port, const Tlp& tlp)> decide);
   /// The root port of a GPU.
-  [[nodiscard]] unsigned port_of_gpu(unsigned i) const { return peers() + i; }
+  [[nodiscard]] unsigned port_of_gpu(unsigned i) const { return functions() + i; }
   [[nodiscard]] unsigned mhz() const { return mhz_; }
   /// A host takes the system, to place its devices, or leaves it. False: it has one already.
   [[nodiscard]] bool take() { return !std::exchange(taken_, true); }
@@ -79,9 +84,9 @@ class WARPLINE_PUBLIC PcieSystem {
   [[nodiscard]] Cycle next_activity();
   /// Has `backend`, whose engine it is, run it from now on.
   void run_by(NetlistBackend& backend) { backend_ = &backend; }
-  /// Surprise removal of a device, and its return: as new, with everything to be set up again.
+  /// Surprise removal of function `i`, and its return: as new, with everything to be set up again.
   void set_present(unsigned i, bool present);
-  /// Hot reset of a device by its root port.
+  /// Hot reset of function `i` by its root port.
   void hot_reset(unsigned i);
   /// Whether packets are loosely timed from now on. Pre: quiescent.
   void set_loose(bool loose);
@@ -96,6 +101,8 @@ class WARPLINE_PUBLIC PcieSystem {
  private:
   void add_root_of_peers(ClockDomain domain, const PcieSystemParameters& parameters);
   void add_host(ClockDomain domain, const PcieSystemParameters& parameters);
+  void add(std::unique_ptr<EndpointDevice> function);
+  [[nodiscard]] std::string name_of(FunctionId id) const;
   void join_ends(TlpPort& root, TlpPort& other);
 
   std::unique_ptr<Engine> own_engine_;       ///< null: somebody else's
@@ -110,7 +117,8 @@ class WARPLINE_PUBLIC PcieSystem {
   std::unique_ptr<TlpPool> pool_;
   std::unique_ptr<RootComplex> root_;
   std::unique_ptr<HostBridge> bridge_;
-  std::vector<std::unique_ptr<QueueDevice>> peers_;
+  std::vector<std::unique_ptr<EndpointDevice>> functions_;
+  std::vector<QueueDevice*> peers_;  ///< the first of them
 };
 
 }  // namespace warpline

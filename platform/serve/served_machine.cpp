@@ -9,7 +9,7 @@
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
 #include "rtl_models/pcie/packets/tlp_rules.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
-#include "rtl_models/queue_device/queue_device.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/sim/engine.h"
 
 namespace warpline {
@@ -57,8 +57,8 @@ CompletionStatus perform_mapped(Tlp& tlp, Client& client) {
 
 ServedMachine::ServedMachine(PcieSystem& system) : system_(system), host_(system) {
   host_.enumerate();
-  for (unsigned i = 0; i < system.peers(); ++i)
-    functions_.push_back(std::make_unique<ServedFunction>(*this, i, system.peer(i).endpoint()));
+  for (unsigned i = 0; i < system.functions(); ++i)
+    functions_.push_back(std::make_unique<ServedFunction>(*this, i, system.function(i).endpoint()));
   system_.root().reach_outside(*this);
   bridge().on_event([this](Cycle) { heard_ = true; });
 }

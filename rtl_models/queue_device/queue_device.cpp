@@ -1,182 +1,24 @@
 #include "rtl_models/queue_device/queue_device.h"
 
-#include <algorithm>
-#include <vector>
-
-#include "rtl_models/sim/gauge_visitor.h"
-
 namespace warpline {
-namespace {
-
-/// A register as a signal.
-struct NamedRegister {
-  std::string name;
-  RegisterAt at;
-  std::uint64_t most = 0;
-};
-
-/// All of them, in the order of the manual.
-const std::vector<NamedRegister>& named_registers() {
-  static const std::vector<NamedRegister> kAll = [] {
-    std::vector<NamedRegister> all;
-    const RegisterMap& map = regs::peer::kMap;
-    for (unsigned index = 0; index < map.register_count; ++index) {
-      const RegisterDescription& r = map.registers[index];
-      const std::uint64_t most = ~std::uint64_t{0} >> (64U - 8U * r.bytes);
-      for (unsigned element = 0; element < r.count; ++element)
-        all.push_back({"registers." + name_of(map, {index, element}), {index, element}, most});
-    }
-    return all;
-  }();
-  return kAll;
-}
-
-}  // namespace
 
 QueueDevice::QueueDevice(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool, FunctionId id,
                          const QueueDeviceParameters& parameters, const LinkParameters& link, unsigned mhz)
-    : Component(engine, std::move(name), domain),
-      pool_(pool),
-      parameters_(parameters),
-      endpoint_(pool, id, QueueDeviceCore::description(parameters), link),
-      core_(endpoint_, parameters, mhz),
-      link_(*this, "root", link) {
-  endpoint_.request_no_snoop(parameters.no_snoop);
-  link_.on_request([this](const Tlp& tlp, Cycle now) { endpoint_.sent(tlp, now); });
+    : EndpointDevice(engine, std::move(name), domain, pool, id, QueueDeviceCore::description(parameters),
+                     link, {parameters.access_latency, parameters.write_queue}),
+      core_(endpoint(), parameters, mhz) {
+  serve(core_);
+  endpoint().request_no_snoop(parameters.no_snoop);
 }
 
-Cycle QueueDevice::tick(Cycle now) {
-  const std::uint64_t t = domain().edge_at_or_after(now);
-  take(now, t);
-  answers_.take_due(t, [&](const auto& answer) {
-    endpoint_.complete(answer.what, CompletionStatus::successful, answer.what->data.data());
-  });
-  Cycle next = work(now);
-  for (auto& packets = endpoint_.outgoing(); !packets.empty(); packets.pop_front())
-    link_.send(packets.front());
-  next = std::min(next, link_.transmit(now));
-  next = std::min(next, endpoint_.next_expiry());
-  if (!answers_.empty()) next = std::min(next, domain().cycle_of(answers_.next()));
-  return next;
+void QueueDevice::set_loose(bool loose) {
+  EndpointDevice::set_loose(loose);
+  core_.observe_by(loose ? nullptr : observer_);
 }
 
-void QueueDevice::take(Cycle now, std::uint64_t t) {
-  const auto fits = [this](const Tlp& tlp) {
-    return class_of(tlp.kind) != TlpClass::non_posted || answers_.size() < kAnswers;
-  };
-  while (Tlp* const tlp = link_.next(now, fits)) {
-    link_.take(now, tlp);
-    if (!present_) {
-      pool_.release(tlp);
-      continue;
-    }
-    EndpointCore::BarRequest request;
-    const bool for_device = endpoint_.receive(tlp, request);
-    if (endpoint_.config().take_soft_reset()) core_.power_on();
-    if (!for_device) continue;
-    perform(request, now);
-    if (request.tlp->posted()) {
-      pool_.release(request.tlp);
-    } else {
-      answers_.push(t + parameters_.access_latency, request.tlp);
-    }
-  }
-}
-
-/// What the engine has to do. Returns when it has more.
-Cycle QueueDevice::work(Cycle now) {
-  if (loose_) return run_loosely(now);
-  endpoint_.expire(now);
-  const auto waiting = static_cast<unsigned>(std::min<std::size_t>(link_.waiting(), parameters_.write_queue));
-  const unsigned room = parameters_.write_queue - waiting;
-  Cycle next = core_.step(now, room);
-  endpoint_.send_interrupts();
-  // A full queue may be empty before anything else happens.
-  if (core_.busy() && endpoint_.outgoing().size() + waiting >= parameters_.write_queue)
-    next = std::min(next, domain().cycle_of(domain().edge_at_or_after(now) + 1));
-  return next;
-}
-
-/// Does all that can be done in cycle `now`. Returns when there is more to do. A packet that it sends may
-/// make another device access this one before the call returns. Such a nested call leaves the work to the
-/// outer one, so that two devices that access each other do not recurse ever deeper.
-Cycle QueueDevice::run_loosely(Cycle now) {
-  WARPLINE_EXPECT(root_ != nullptr, "somebody performs what is loosely timed");
-  if (running_) return kNever;
-  running_ = true;
-  auto& packets = endpoint_.outgoing();
-  for (;;) {
-    const Cycle next = core_.step(now, parameters_.write_queue);
-    endpoint_.send_interrupts();
-    if (packets.empty()) {
-      running_ = false;
-      return next;
-    }
-    while (!packets.empty()) {
-      Tlp* const tlp = packets.front();
-      packets.pop_front();
-      Cycle at = now;
-      endpoint_.perform_outside(tlp, *root_, at);
-    }
-  }
-}
-
-void QueueDevice::perform(Tlp& tlp, Cycle& at) {
-  tlp.status = CompletionStatus::unsupported_request;
-  if (!present_) return;
-  EndpointCore::BarRequest request;
-  const bool for_device = endpoint_.receive_loosely(tlp, request);
-  if (endpoint_.config().take_soft_reset()) core_.power_on();
-  if (for_device) {
-    perform(request, at);
-    tlp.status = CompletionStatus::successful;
-    tlp.data.swap(request.tlp->data);
-    pool_.release(request.tlp);
-    at = domain().cycle_of(domain().edge_at_or_after(at) + parameters_.access_latency);
-  }
-  if (const Cycle next = run_loosely(at); next != kNever) wake(next);
-}
-
-void QueueDevice::hot_reset() {
-  endpoint_.reset();
-  core_.power_on();
-  link_.cut(pool_);
-  for (const auto& answer : answers_) pool_.release(answer.what);
-  answers_.clear();
-}
-
-void QueueDevice::explain(std::vector<Wait>& waits) const {
-  if (const unsigned n = endpoint_.reads_in_flight(); n != 0)
-    waits.push_back({name(), std::to_string(n) + " reads of memory"});
-  if (core_.busy()) waits.push_back({name(), "its commands to be completed"});
-  link_.explain(waits);
-}
-
-void QueueDevice::visit_gauges(GaugeVisitor& visitor) const {
-  visitor.gauge("reads", endpoint_.reads_in_flight(), link_.parameters().tags, "reads of memory under way");
-  visitor.gauge("answers", answers_.size(), kAnswers, "requests that wait for their answer");
-  for (unsigned q = 0; q < core_.queues().size(); ++q) {
-    const QueuePair& queue = core_.queues()[q];
-    const std::string name = "queue[" + std::to_string(q) + "].";
-    visitor.gauge(name + "sq_head", queue.sq_head(), kUnlimitedGauge, "next command to be fetched");
-    visitor.gauge(name + "sq_tail", queue.sq_tail(), kUnlimitedGauge, "where software puts the next command");
-    visitor.gauge(name + "cq_head", queue.cq_head(), kUnlimitedGauge, "next completion that software takes");
-    visitor.gauge(name + "cq_tail", queue.cq_tail(), kUnlimitedGauge, "next completion to be written");
-    visitor.gauge(name + "phase", queue.phase(), 1, "phase bit of the next completion");
-  }
-  std::uint64_t pending = 0, masked = 0;
-  const MsixTable& msix = *endpoint_.msix();
-  for (unsigned v = 0; v < msix.vectors(); ++v) {
-    pending |= std::uint64_t{msix.pending(v)} << v;
-    masked |= std::uint64_t{msix.masked(v)} << v;
-  }
-  const std::uint64_t vectors = ~std::uint64_t{0} >> (64U - msix.vectors());
-  visitor.gauge("msix.pending", pending, vectors, "vectors that were raised and not yet sent, a bit each");
-  visitor.gauge("msix.masked", masked, vectors, "vectors that software has masked, a bit each");
-  const RegisterFile& registers = core_.registers();
-  for (const NamedRegister& r : named_registers())
-    visitor.gauge(r.name, registers.look(r.at.index, r.at.element), r.most,
-                  registers.map().registers[r.at.index].meaning);
+void QueueDevice::observe_by(QueueDeviceObserver* observer) {
+  observer_ = observer;
+  core_.observe_by(is_loose() ? nullptr : observer);
 }
 
 }  // namespace warpline

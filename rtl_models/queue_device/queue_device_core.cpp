@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <string>
 
 #include "rtl_models/base/contract.h"
-#include "rtl_models/pcie/packets/tlp_rules.h"
 
 namespace warpline {
 
@@ -24,14 +23,13 @@ FunctionDescription QueueDeviceCore::description(const QueueDeviceParameters& pa
 
 QueueDeviceCore::QueueDeviceCore(EndpointCore& bus, const QueueDeviceParameters& parameters,
                                  double cycles_per_us)
-    : bus_(bus),
+    : EndpointFunction(bus, parameters.log_entries),
       parameters_(parameters),
       cycles_per_us_(cycles_per_us),
       registers_(kMap),
       queues_(kQueues),
       buffer_(parameters.buffer_bytes),
-      engine_(bus, queues_, buffer_, *this, parameters),
-      log_(parameters.log_entries) {
+      engine_(bus, queues_, buffer_, *this, parameters) {
   WARPLINE_EXPECT(parameters.problems("").empty(),
                   "the parameters of a queue device are checked before they are used");
   describe_registers();
@@ -114,86 +112,24 @@ void QueueDeviceCore::control_queue(unsigned queue, std::uint64_t value) {
   error(kErrorBadQueue);
 }
 
-BusAccess QueueDeviceCore::perform(const BarHit& where, Tlp& access, Cycle now) {
+AccessOutcome QueueDeviceCore::access(const BarHit& where, Tlp& tlp, Cycle now) {
   now_ = now;
-  BusAccess logged;
-  logged.cycle = now;
-  logged.bar = static_cast<std::uint8_t>(where.bar);
-  logged.requester = access.requester.value;
-  logged.bytes = access.bytes;
-  logged.offset = where.offset;
-  const bool reads = access.kind == TlpKind::memory_read;
-  logged.kind = !reads ? (access.posted() ? AccessKind::write : AccessKind::atomic)
-                       : (access.bytes == 0 ? AccessKind::flush : AccessKind::read);
-  if (!reads) logged.value = first_bytes(access.data);
-  if (access.bytes == 0) {
-    access.data.clear();
-  } else if (where.bar == kBufferBar) {
-    access_buffer(where, access);
-  } else if (where.bar == kMsixBar) {
-    access_msix(where, access, logged);
-  } else {
-    access_register(where, access, logged);
+  if (where.bar == kBufferBar) {
+    ++counters_.buffer_accesses;
+    access_memory(buffer_.data() + where.offset, tlp);
+    return AccessOutcome::done;
   }
-  if (reads) logged.value = first_bytes(access.data);
-  log_.add(logged);
-  if (observer_ != nullptr) observer_->accessed(logged);
-  return logged;
-}
-
-void QueueDeviceCore::access_register(const BarHit& where, Tlp& access, BusAccess& logged) {
-  if (access.kind == TlpKind::memory_read) {
-    ++counters_.register_reads;
-    const RegisterFile::Read read = registers_.read(where.offset, access.bytes);
-    logged.outcome = read.outcome;
-    access.carry(read.value);
-  } else if (access.posted()) {
-    ++counters_.register_writes;
-    if (!resetting_) logged.outcome = registers_.write(where.offset, access.bytes, first_bytes(access.data));
-  } else {
-    // An atomic on a register: no register takes one.
-    logged.outcome = AccessOutcome::wrong_size;
-    access.carry(0);
-  }
-  if (logged.outcome == AccessOutcome::done) return;
+  const bool in_registers = where.bar == kRegisterBar;
+  if (tlp.kind == TlpKind::memory_read) ++counters_.register_reads;
+  if (tlp.posted()) ++counters_.register_writes;
+  const AccessOutcome outcome =
+      in_registers ? access_registers(registers_, where, tlp, !resetting_) : access_msix(where, tlp);
+  if (outcome == AccessOutcome::done) return outcome;
   ++counters_.bad_accesses;
+  if (!in_registers) return outcome;
   if ((registers_.get(kError) & kErrorBadAccess) == 0) registers_.set(kBadOffset, where.offset);
   error(kErrorBadAccess);
-}
-
-/// As registers say it, of which the MSI-X table and its pending bits are some.
-AccessOutcome QueueDeviceCore::outcome_in_msix(std::uint64_t offset, const Tlp& access) const {
-  const bool reads = access.kind == TlpKind::memory_read;
-  if (!reads && !access.posted()) return AccessOutcome::wrong_size;
-  if (offset >= bus_.msix()->bytes()) return AccessOutcome::no_register;
-  if (access.bytes != 4 && access.bytes != 8) return AccessOutcome::wrong_size;
-  if (offset % access.bytes != 0) return AccessOutcome::misaligned;
-  return reads || offset < bus_.msix()->pending_offset() ? AccessOutcome::done : AccessOutcome::read_only;
-}
-
-void QueueDeviceCore::access_msix(const BarHit& where, Tlp& access, BusAccess& logged) {
-  logged.outcome = outcome_in_msix(where.offset, access);
-  const bool done = logged.outcome == AccessOutcome::done;
-  if (!done) ++counters_.bad_accesses;
-  if (access.posted()) {
-    ++counters_.register_writes;
-    if (done) bus_.msix()->write(where.offset, access.bytes, first_bytes(access.data));
-    return;
-  }
-  if (access.kind == TlpKind::memory_read) ++counters_.register_reads;
-  access.carry(done ? bus_.msix()->read(where.offset, access.bytes) : 0);
-}
-
-void QueueDeviceCore::access_buffer(const BarHit& where, Tlp& access) {
-  ++counters_.buffer_accesses;
-  std::uint8_t* const at = buffer_.data() + where.offset;
-  if (access.posted()) {
-    std::memcpy(at, access.data.data(), access.bytes);
-  } else if (access.kind == TlpKind::memory_read) {
-    access.data.assign(at, at + access.bytes);
-  } else {
-    perform_atomic(access, at);
-  }
+  return outcome;
 }
 
 Cycle QueueDeviceCore::step(Cycle now, unsigned room) {
@@ -261,6 +197,18 @@ void QueueDeviceCore::bus_failed(std::uint64_t address) {
 void QueueDeviceCore::error(std::uint64_t bits) {
   registers_.raise(kError, bits);
   registers_.raise(kEvents, kEventsFailed);
+}
+
+void QueueDeviceCore::visit_gauges(GaugeVisitor& visitor) const {
+  for (unsigned q = 0; q < queues_.size(); ++q) {
+    const QueuePair& queue = queues_[q];
+    const std::string name = "queue[" + std::to_string(q) + "].";
+    visitor.gauge(name + "sq_head", queue.sq_head(), kUnlimitedGauge, "next command to be fetched");
+    visitor.gauge(name + "sq_tail", queue.sq_tail(), kUnlimitedGauge, "where software puts the next command");
+    visitor.gauge(name + "cq_head", queue.cq_head(), kUnlimitedGauge, "next completion that software takes");
+    visitor.gauge(name + "cq_tail", queue.cq_tail(), kUnlimitedGauge, "next completion to be written");
+    visitor.gauge(name + "phase", queue.phase(), 1, "phase bit of the next completion");
+  }
 }
 
 /// Whatever they have under way.

@@ -6,12 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "rtl_models/pcie/packets/endpoint_core.h"
+#include "rtl_models/pcie/endpoint/endpoint_function.h"
 #include "rtl_models/queue_device/command_engine.h"
 #include "rtl_models/queue_device/queue_device_observer.h"
 #include "rtl_models/queue_device/queue_device_parameters.h"
 #include "rtl_models/queue_device/queue_pair.h"
-#include "rtl_models/registers/access_log.h"
 #include "rtl_models/registers/register_file.h"
 
 namespace warpline {
@@ -47,7 +46,7 @@ struct QueueDeviceCounters {
 ///
 /// BARs, of 64 bits each: 0 registers, 2 MSI-X, 4 its own memory. Queues, commands and interrupts are as the
 /// manual says.
-class QueueDeviceCore final : private CommandListener {
+class QueueDeviceCore final : public EndpointFunction, private CommandListener {
  public:
   static constexpr unsigned kRegisterBar = 0, kMsixBar = 2, kBufferBar = 4;
 
@@ -57,17 +56,10 @@ class QueueDeviceCore final : private CommandListener {
   /// The bus outlives it, and is that of a function with this description. `cycles_per_us`: of the clock in
   /// which it is told the time. Pre: the parameters have no problems.
   QueueDeviceCore(EndpointCore& bus, const QueueDeviceParameters& parameters, double cycles_per_us);
-  QueueDeviceCore(const QueueDeviceCore&) = delete;
-  QueueDeviceCore& operator=(const QueueDeviceCore&) = delete;
 
-  /// Performs an access to a BAR, and writes it into the log as it returns it. Of a read or an atomic, `data`
-  /// is the answer.
-  BusAccess perform(const BarHit& where, Tlp& access, Cycle now);
-  /// Executes commands and raises interrupts, as far as may be in cycle `now`. `room`: packets that may be
-  /// made, about. Returns when there is more to do, if nothing comes; kNever: never.
-  Cycle step(Cycle now, unsigned room);
-  /// Power-on: everything as it was built. What the bus has under way must have been forgotten.
-  void power_on() {
+  /// Executes commands and raises interrupts.
+  Cycle step(Cycle now, unsigned room) override;
+  void power_on() override {
     forget_queues();
     resetting_ = false;
     registers_.power_on();
@@ -82,27 +74,29 @@ class QueueDeviceCore final : private CommandListener {
   void write_refused(std::uint64_t address) { bus_failed(address); }
   /// Who hears what it does from now on; null: nobody.
   void observe_by(QueueDeviceObserver* observer) { observer_ = observer; }
-  [[nodiscard]] bool busy() const { return engine_.busy() || resetting_; }
-  [[nodiscard]] const AccessLog& log() const { return log_; }
+  [[nodiscard]] bool busy() const override { return engine_.busy() || resetting_; }
   [[nodiscard]] const QueueDeviceCounters& counters() const { return counters_; }
   /// Its own memory.
   [[nodiscard]] std::vector<std::uint8_t>& buffer() { return buffer_; }
-  [[nodiscard]] const RegisterFile& registers() const { return registers_; }
+  [[nodiscard]] const RegisterFile& registers() const override { return registers_; }
+  [[nodiscard]] unsigned register_bar() const override { return kRegisterBar; }
   [[nodiscard]] const std::vector<QueuePair>& queues() const { return queues_; }
 
-  template <class Archive>
-  void archive(Archive& a) {
-    // Pre: not busy().
+  void visit(std::string_view block, CounterVisitor& visitor) const override {
+    visit_counters(block, counters_, visitor);
+  }
+  void visit_gauges(GaugeVisitor& visitor) const override;
+  void archive(StateArchive& a) override {
     a(registers_, engine_, events_, waiting_, log_, counters_, now_).fixed(queues_).fixed(buffer_);
   }
 
  private:
   void describe_registers();
   void describe_queues();
-  void access_register(const BarHit& where, Tlp& access, BusAccess& logged);
-  [[nodiscard]] AccessOutcome outcome_in_msix(std::uint64_t offset, const Tlp& access) const;
-  void access_msix(const BarHit& where, Tlp& access, BusAccess& logged);
-  void access_buffer(const BarHit& where, Tlp& access);
+  AccessOutcome access(const BarHit& where, Tlp& tlp, Cycle now) override;
+  void performed(const BusAccess& access) override {
+    if (observer_ != nullptr) observer_->accessed(access);
+  }
   void control_queue(unsigned queue, std::uint64_t value);
   void ring_submissions(unsigned queue, std::uint32_t tail);
   void ring(bool taken);
@@ -120,7 +114,6 @@ class QueueDeviceCore final : private CommandListener {
   void notified(std::uint64_t operand) override;
   void bus_failed(std::uint64_t address) override;
 
-  EndpointCore& bus_;
   QueueDeviceParameters parameters_;
   double cycles_per_us_;
   RegisterFile registers_;
@@ -132,7 +125,6 @@ class QueueDeviceCore final : private CommandListener {
   /// Some queue may have a command to fetch or an interrupt to raise. Set by doorbells and COALESCE, and
   /// computed anew by each step().
   bool waiting_ = false;
-  AccessLog log_;
   QueueDeviceCounters counters_;
   QueueDeviceObserver* observer_ = nullptr;
   std::function<void(unsigned, Cycle)> interrupt_heard_;
