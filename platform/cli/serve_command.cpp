@@ -119,7 +119,8 @@ int serve(const ServeRequest& request) {
   std::vector<AccessWatch> watches;
   for (unsigned i = 0; i < system.functions(); ++i) {
     const EndpointDevice& device = system.function(i);
-    watches.emplace_back(device.name(), device.function().registers().map(), device.function().register_bar());
+    watches.emplace_back(device.name(), device.function().registers().map(),
+                         device.function().register_bar());
   }
   for (unsigned i = 0; i < system.functions(); ++i)
     system.function(i).watch([&watch = watches[i]](const BusAccess& access) { watch.note(access); });

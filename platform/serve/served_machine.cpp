@@ -6,10 +6,10 @@
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/served_function.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
 #include "rtl_models/pcie/packets/tlp_rules.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
-#include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/sim/engine.h"
 
 namespace warpline {

@@ -72,10 +72,8 @@ class AsioServing final : public Serving {
         stopped_ = true;
       });
     Pace pace(machine_.now(), pace_ * mhz_);
-    while (!stopped_) {
-      io_.poll();
-      turn(pace);
-    }
+    while (!stopped_)
+      if (turn(pace)) io_.poll();
     for (const auto& server : servers_) server->disconnect();
   }
   void stop() override {
@@ -89,23 +87,27 @@ class AsioServing final : public Serving {
   [[nodiscard]] int signal() const override { return signal_; }
 
  private:
-  void turn(Pace& pace) {
+  /// Whether the model has more to do at once; otherwise something has come by then.
+  bool turn(Pace& pace) {
     if (pace_ > 0) {
       const Cycle due = pace.due();
-      if (machine_.advance(due, kStretch)) return;
+      if (machine_.advance(due, kStretch)) return true;
       machine_.pass_until(due);
-      return wait(pace);
+      wait(pace);
+      return false;
     }
     // While a client is asked for its memory, time goes on as for it: else what waits would be given up at
     // once, as there is nothing else to do.
     if (machine_.waits_for_client()) {
       if (!waiting_) waiting_.emplace(machine_.now(), mhz_);
-      if (!machine_.advance(waiting_->due(), kStretch)) wait(*waiting_);
-      return;
+      if (machine_.advance(waiting_->due(), kStretch)) return true;
+      wait(*waiting_);
+      return false;
     }
     waiting_.reset();
-    if (machine_.advance(kNever - 1, kStretch)) return;
+    if (machine_.advance(kNever - 1, kStretch)) return true;
     if (!stopped_) io_.run_one();
+    return false;
   }
   /// Until something comes, or the model has something to do.
   void wait(const Pace& pace) {

@@ -110,19 +110,32 @@ std::size_t Session::weight_of(const Message& message) {
 
 /// Takes what is there of the next message, and handles it once it is whole. False: there is nothing more.
 bool Session::receive_some() {
-  // A header is read by itself: descriptors come with the first byte of the message that they belong to.
   if (head_got_ < head_.size()) {
+    const std::uint64_t begin = taken_ - head_got_;
     if (!receive_bytes(head_.data(), head_.size(), head_got_)) return false;
+    take_arrived(begin);
+    if (ended_) return false;
     if (head_got_ < head_.size()) return true;
     if (!begin_payload()) return false;
   }
   if (payload_got_ < message_.payload.size()) {
+    const std::uint64_t begin = taken_ - payload_got_ - head_.size();
     if (!receive_bytes(message_.payload.data(), message_.payload.size(), payload_got_)) return false;
+    take_arrived(begin);
+    if (ended_) return false;
     if (payload_got_ < message_.payload.size()) return true;
   }
   head_got_ = 0;
   handle(std::exchange(message_, {}));
   return true;
+}
+
+/// Descriptors that have come for the message that begins there are the one's that is being taken.
+void Session::take_arrived(std::uint64_t begin) {
+  if (arrived_.empty() || arrived_for_ != begin) return;
+  std::move(arrived_.begin(), arrived_.end(), std::back_inserter(message_.descriptors));
+  arrived_.clear();
+  if (message_.descriptors.size() > kMostDescriptors) cut_off_for_descriptors();
 }
 
 bool Session::begin_payload() {
@@ -138,17 +151,40 @@ bool Session::begin_payload() {
   return true;
 }
 
+/// Some of the bytes that are wanted, from the inbox, which is filled when it is empty. False: there is
+/// nothing now.
 bool Session::receive_bytes(std::uint8_t* to, std::size_t bytes, std::size_t& got) {
-  iovec where{to + got, bytes - got};
+  if (inbox_begin_ == inbox_end_ && !fill_inbox()) return false;
+  const std::size_t n = std::min(bytes - got, inbox_end_ - inbox_begin_);
+  std::copy_n(inbox_.begin() + static_cast<std::ptrdiff_t>(inbox_begin_), n, to + got);
+  inbox_begin_ += n;
+  taken_ += n;
+  got += n;
+  return true;
+}
+
+void Session::cut_off_for_descriptors() {
+  cut_off(fmt::format("more descriptors than {} in a message, or than there is room for", kMostDescriptors));
+}
+
+bool Session::fill_inbox() {
+  // What was there before has been taken: another look would find nothing, or be told of by the reactor.
+  if (std::exchange(drained_, false)) {
+    await_more();
+    return false;
+  }
+  iovec where{inbox_.data(), inbox_.size()};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control;
   msghdr message{};
   message.msg_iov = &where;
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  const ssize_t n = recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  ssize_t n = 0;
+  do {
+    n = recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (n < 0 && errno == EINTR);
   if (n < 0) {
-    if (errno == EINTR) return true;
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
       await_more();
     } else {
@@ -156,26 +192,55 @@ bool Session::receive_bytes(std::uint8_t* to, std::size_t bytes, std::size_t& go
     }
     return false;
   }
+  inbox_begin_ = 0;
+  inbox_end_ = static_cast<std::size_t>(n);
+  std::vector<Descriptor> descriptors;
   for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
       int number = -1;
       std::memcpy(&number, CMSG_DATA(c) + i * sizeof number, sizeof number);
-      message_.descriptors.emplace_back(number);
+      descriptors.emplace_back(number);
     }
   }
   if (n == 0) {
     end();
     return false;
   }
-  if ((message.msg_flags & MSG_CTRUNC) != 0 || message_.descriptors.size() > kMostDescriptors) {
-    cut_off(
-        fmt::format("more descriptors than {} in a message, or than there is room for", kMostDescriptors));
+  if ((message.msg_flags & MSG_CTRUNC) != 0 || descriptors.size() > kMostDescriptors) {
+    cut_off_for_descriptors();
     return false;
   }
-  got += static_cast<std::size_t>(n);
+  // Descriptors end what the kernel gives at once.
+  drained_ = inbox_end_ < inbox_.size() && descriptors.empty();
+  if (!descriptors.empty()) {
+    arrived_ = std::move(descriptors);
+    arrived_for_ = last_begun();
+  }
   return true;
+}
+
+/// Where the message begins that came with descriptors: the last one that begins in what has come, as the
+/// kernel gives nothing at once that follows on descriptors, and they come with a message's first byte. None
+/// begins there: the one that is being taken.
+std::uint64_t Session::last_begun() const {
+  const std::uint64_t end = taken_ + (inbox_end_ - inbox_begin_);
+  const auto bytes_at = [&](std::uint64_t at, std::uint8_t* to, std::size_t count) {
+    std::copy_n(inbox_.begin() + static_cast<std::ptrdiff_t>(inbox_begin_ + (at - taken_)), count, to);
+  };
+  std::uint64_t last = taken_ - head_got_, next = last;
+  if (head_got_ == head_.size()) next = taken_ + (message_.payload.size() - payload_got_);
+  for (std::array<std::uint8_t, Header::kBytes> head = head_; next < end;) {
+    last = next;
+    const std::size_t got = next < taken_ ? head_got_ : 0;
+    if (next + head.size() > end) break;
+    bytes_at(next + got, head.data() + got, head.size() - got);
+    const Header header = Header::of(head.data());
+    if (header.bytes < Header::kBytes) break;
+    next += header.bytes;
+  }
+  return last;
 }
 
 void Session::await_more() {

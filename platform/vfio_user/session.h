@@ -97,6 +97,10 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   [[nodiscard]] static std::size_t weight_of(const Message& message);
   [[nodiscard]] bool receive_some();
   [[nodiscard]] bool receive_bytes(std::uint8_t* to, std::size_t bytes, std::size_t& got);
+  [[nodiscard]] bool fill_inbox();
+  [[nodiscard]] std::uint64_t last_begun() const;
+  void take_arrived(std::uint64_t begin);
+  void cut_off_for_descriptors();
   [[nodiscard]] bool begin_payload();
   void await_more();
   void await_its_end();
@@ -141,7 +145,14 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   bool admitted_ = false;
   bool attached_ = false;  ///< the function knows of it
 
-  // What comes.
+  // What comes. Positions count the bytes of the connection.
+  static constexpr std::size_t kInbox = 4096;
+  std::array<std::uint8_t, kInbox> inbox_{};
+  std::size_t inbox_begin_ = 0, inbox_end_ = 0;  ///< what of it is not taken
+  std::uint64_t taken_ = 0;                      ///< position of the first byte there
+  bool drained_ = false;                         ///< the connection had no more than went there
+  std::vector<Descriptor> arrived_;              ///< for the message that begins at arrived_for_
+  std::uint64_t arrived_for_ = 0;
   std::array<std::uint8_t, Header::kBytes> head_{};
   std::size_t head_got_ = 0;
   Message message_;

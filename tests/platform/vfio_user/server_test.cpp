@@ -397,6 +397,48 @@ TEST_F(VfioServer, RefusesCommandsThatThereAreNot) {
   EXPECT_EQ(client->reset(), 0) << "it goes on";
 }
 
+TEST_F(VfioServer, DescriptorsAreThoseOfTheMessageThatTheyComeWith) {
+  // Maps with files of their own among maps without and posted writes, all sent without waiting for answers,
+  // whole or cut at any byte behind the first.
+  std::mt19937 random(7);
+  for (unsigned round = 0; round < 5; ++round) {
+    const auto client = connect();
+    ASSERT_NE(client, nullptr);
+    constexpr unsigned kMaps = 24;
+    std::vector<Descriptor> files;
+    std::vector<std::string> texts(kMaps);
+    for (unsigned i = 0; i < kMaps; ++i) {
+      const bool mapped = random() % 3 != 0;
+      const std::uint64_t address = 0x10'0000 * (i + 1);
+      DmaMap map{DmaMap::kReadable | DmaMap::kWritable, 0, address, 0x4000};
+      const std::vector<std::uint8_t> payload = map.payload();
+      Header header;
+      header.id = static_cast<std::uint16_t>(100 + i);
+      header.command = static_cast<std::uint16_t>(Command::dma_map);
+      header.bytes = static_cast<std::uint32_t>(Header::kBytes + payload.size());
+      header.flags = Header::kNoReply;
+      std::vector<std::uint8_t> message(Header::kBytes);
+      header.put(message.data());
+      message.insert(message.end(), payload.begin(), payload.end());
+      std::vector<int> descriptors;
+      if (mapped) {
+        texts[i] = "file " + std::to_string(i);
+        files.push_back(memory_file(texts[i]));
+        descriptors.push_back(files.back().number());
+      }
+      const std::size_t first = random() % 2 == 0 ? message.size() : 1 + random() % (message.size() - 1);
+      ASSERT_EQ(client->send_raw(message.data(), first, descriptors), 0);
+      ASSERT_EQ(client->send_raw(message.data() + first, message.size() - first), 0);
+    }
+    std::uint8_t byte = 0;
+    ASSERT_EQ(client->read(0, 0, &byte, 1), 0);  // behind all of them
+    for (unsigned i = 0; i < kMaps; ++i) {
+      if (texts[i].empty()) continue;
+      ASSERT_EQ(read(0x10'0000 * (i + 1), static_cast<std::uint32_t>(texts[i].size())), texts[i]);
+    }
+  }
+}
+
 TEST_F(VfioServer, DescriptorsThatWaitAreFew) {
   const auto count = [] {
     std::error_code unknown;
