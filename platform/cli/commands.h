@@ -50,6 +50,8 @@ void add_watch(CLI::App& app, int& status);
 /// `warpline serve`: devices, served to emulators and other programs by the vfio-user protocol, until it is
 /// interrupted.
 void add_serve(CLI::App& app, int& status);
+/// `warpline client`: a client of such a device, without an emulator.
+void add_client(CLI::App& app, int& status);
 /// `warpline policy`: cache-policy descriptors, as `createpolicy` makes and `.L2::cache_hint` takes them. The
 /// first line printed is the descriptor, then come its fields, one `name: value` a line. kCheckFailed for a
 /// malformed descriptor.

@@ -140,7 +140,7 @@ std::optional<std::vector<double>> seconds_of_runs(const Study& study, const Pla
               known[row.text(1)].push_back(seconds);
             });
   std::vector<bool> unknown;
-  for (const Workload& w : study.workloads) unknown.push_back(!store.cost_of(w.name));
+  for (const sweep::Workload& w : study.workloads) unknown.push_back(!store.cost_of(w.name));
   Random random(1);
   std::vector<double> out;
   for (const Point& p : plan.points) {
