@@ -11,6 +11,7 @@
 #include "platform/config/config_binder.h"
 #include "platform/config/dram_standard.h"
 #include "platform/config/gpu_loader.h"
+#include "platform/config/namespace_files.h"
 #include "platform/config/preset_texts.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
@@ -99,11 +100,14 @@ class Loader {
   Result<GpuConfig> finish(const std::vector<ParameterSetting>& settings) {
     for (const ParameterSetting& setting : settings) change(setting);
     // Devices take the place of the plain memory that a preset has; not of what somebody has asked for.
-    if (config_.pcie_system.peers != 0 && presets_.count(origins_["peer_bytes"].document) != 0)
+    if (config_.pcie_system.functions() != 0 && presets_.count(origins_["peer_bytes"].document) != 0)
       config_.peer_bytes = 0;
     for (const Problem& p : follow_dram_standard(config_)) faults_.push_back(located(p));
     if (faults_.empty())
       for (const Problem& p : config_.problems()) faults_.push_back(located(p));
+    if (faults_.empty())
+      for (const Problem& p : nvme_file_problems(config_.pcie_system.nvme, "gpu.pcie_system.nvme"))
+        faults_.push_back(located(p));
     if (!faults_.empty()) return std::move(faults_);
     return std::move(config_);
   }

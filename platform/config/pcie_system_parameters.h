@@ -4,6 +4,7 @@
 
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/visibility.h"
+#include "rtl_models/nvme/nvme_parameters.h"
 #include "rtl_models/pcie/host_bridge/host_bridge_parameters.h"
 #include "rtl_models/pcie/packets/link_parameters.h"
 #include "rtl_models/pcie/root_complex/root_complex_parameters.h"
@@ -16,13 +17,14 @@ inline constexpr unsigned kMaxPeers = 8;
 
 /// A host's PCI Express: what its root complex and the devices behind it are.
 struct WARPLINE_PUBLIC PcieSystemParameters {
-  unsigned peers = 1;  ///< 0: there is no such system
+  unsigned peers = 1;  ///< queue devices; with no NVMe controller either, there is no such system
   RootComplexParameters root;
   HostBridgeParameters bridge;
   LinkParameters host;    ///< between host bridge and root complex
   LinkParameters device;  ///< of every device
   LinkParameters gpu;     ///< from the end of each GPU's link on; its length is PcieParameters::latency
   QueueDeviceParameters peer;
+  NvmeParameters nvme;
 
   PcieSystemParameters() {
     host.latency = 20;
@@ -36,6 +38,8 @@ struct WARPLINE_PUBLIC PcieSystemParameters {
     p.peers = 0;
     return p;
   }
+  /// Devices behind the root complex, GPUs apart: peers, then NVMe controllers. 0: there is no such system.
+  [[nodiscard]] unsigned functions() const { return peers + nvme.count; }
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);
     rules.need(peers <= kMaxPeers, "peers", "must be at most 8");
@@ -44,13 +48,16 @@ struct WARPLINE_PUBLIC PcieSystemParameters {
   }
   template <class F>
   void visit(F&& f) {
-    f("peers", peers, "peer devices behind a root complex; 0: there is no root complex");
+    f("peers", peers,
+      "peer devices behind a root complex; where there is no NVMe controller either, there is no root "
+      "complex");
     f("root", root, "root complex");
     f("bridge", bridge, "host bridge");
     f("host", host, "link between host bridge and root complex");
     f("device", device, "links between root complex and devices");
     f("gpu", gpu, "what is between the GPUs' links and the root complex");
     f("peer", peer, "peer devices");
+    f("nvme", nvme, "NVMe controllers");
   }
 };
 

@@ -181,7 +181,7 @@ void GpuPlatform::State::build() {
                                     backend->brings_slices() ? Slices::foreign : Slices::ours,
                                     backend->brings_dram() ? Channels::foreign : Channels::ours,
                                     &memory.multicasts());
-  if (config.pcie_system.peers != 0) {
+  if (config.pcie_system.functions() != 0) {
     WARPLINE_EXPECT(!options.tags_only, "a host's software needs data");
     std::vector<PcieLink*> links;
     for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system->gpu(i).link());
@@ -356,6 +356,9 @@ Diagnostics GpuPlatform::State::unfit_for_checkpoints() {
   if (backend->brings_slices() || backend->brings_dram())
     return {Diagnostic::about(
         kWhat, "L2 or DRAM of this platform is not Warpline's, and what it holds is not known")};
+  if (!config.pcie_system.nvme.files.empty())
+    return {Diagnostic::about(kWhat, "namespaces of NVMe controllers are files, which go on changing",
+                              "leave gpu.pcie_system.nvme.files empty")};
   const Engine& engine = backend->engine();
   if (under_way.empty() && engine.quiescent() && engine.next_tick() == kNever) return {};
   const std::size_t requests = backend->standstill().in_flight.size();
@@ -383,6 +386,8 @@ std::vector<CheckpointMemory> GpuPlatform::State::memories() {
     all.push_back({"video memory of GPU " + std::to_string(i), memory.vidmem(i)});
   if (!options.tags_only) all.push_back({"system memory", memory.sysmem()});
   if (memory.peer() != nullptr) all.push_back({"memory of the peer", memory.peer()->image()});
+  if (pcie != nullptr)
+    for (const auto& [name, image] : pcie->namespace_memories()) all.push_back({name, *image});
   return all;
 }
 
@@ -464,7 +469,7 @@ std::string GpuPlatform::why_no_ranks(const GpuConfig& config, const RunOptions&
   if (options.backend != nullptr) return "hops are not joined directly";
   if (options.tick_mode != TickMode::lazy) return "blocks are ticked when nothing is due, too";
   if (options.in_process) return "software shares memory with the GPUs in one process";
-  if (config.pcie_system.peers != 0) return "devices and the host are run by one";
+  if (config.pcie_system.functions() != 0) return "devices and the host are run by one";
   const unsigned ranks = options.exchange == nullptr ? 1 : options.exchange->ranks();
   if (ranks > config.gpus)
     return "the platform has " + counted(config.gpus, "GPU") + ", of which each rank needs one";
@@ -507,7 +512,8 @@ void GpuPlatform::map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAdd
 }
 
 void GpuPlatform::map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu) {
-  WARPLINE_EXPECT(state_->config.pcie_system.peers != 0, "a root complex leads to what lies on the bus");
+  WARPLINE_EXPECT(state_->config.pcie_system.functions() != 0,
+                  "a root complex leads to what lies on the bus");
   state_->memory.map_bus_at(address, bytes, bus, gpu);
 }
 
@@ -873,7 +879,8 @@ std::string GpuPlatform::why_one_thread() {
   if (s.options.tick_mode != TickMode::lazy) return "blocks are ticked when nothing is due, too";
   if (std::any_of(s.attached.begin(), s.attached.end(), [](const auto& a) { return a->needs_order(); }))
     return "what is watched is watched in the order in which it happens";
-  if (s.config.pcie_system.peers != 0) return "devices and the host see packets before they have arrived";
+  if (s.config.pcie_system.functions() != 0)
+    return "devices and the host see packets before they have arrived";
   s.build();
   Engine& engine = s.backend->engine();
   if (engine.runs_side_by_side()) return {};

@@ -46,11 +46,13 @@ Diagnostics unmatched_hops(const std::string& option, const std::vector<std::str
       if (hop.matches(patterns[i])) matched[i] = true;
   };
   system.for_each_hop([&](const Hop& h) { note(h.name(), h); });
-  if (config.pcie_system.peers != 0) {
+  if (config.pcie_system.functions() != 0) {
     std::vector<PcieLink*> links;
     for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system.gpu(i).link());
+    PcieSystemParameters parameters = config.pcie_system;
+    parameters.nvme.files.clear();  // which another machine may have open
     const PcieSystem pcie(
-        links, config.clocks.fastest(), config.pcie_system, sysmem, [&](TlpPort& root, TlpPort& other) {
+        links, config.clocks.fastest(), parameters, sysmem, [&](TlpPort& root, TlpPort& other) {
           connect(root, other,
                   [&](Out<TlpMessage>& out, In<TlpMessage>& in, const ChannelParameters& channel) {
                     const LinkHop hop{out, in, channel};

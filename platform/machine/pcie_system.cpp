@@ -1,8 +1,10 @@
 #include "platform/machine/pcie_system.h"
 
+#include "platform/machine/namespace_stores.h"
 #include "platform/machine/netlist_backend.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/text.h"
+#include "rtl_models/nvme/nvme_device.h"
 #include "rtl_models/pcie/gpu_link/pcie_link.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
@@ -63,7 +65,7 @@ PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
       mhz_(mhz),
       join_(std::move(join)),
       pool_(std::make_unique<TlpPool>()) {
-  const unsigned first = parameters.peers;
+  const unsigned first = parameters.functions();
   std::vector<LinkParameters> links(first, parameters.device);
   links.resize(first + gpus.size(), parameters.gpu);
   root_ = std::make_unique<RootComplex>(*gpus.front(), "root", gpus.front()->writers(), *pool_,
@@ -84,9 +86,9 @@ PcieSystem::~PcieSystem() = default;
 /// The root complex where there are no GPUs, and all that is behind it.
 void PcieSystem::add_root_of_peers(ClockDomain domain, const PcieSystemParameters& parameters) {
   engine_.begin_cluster();
-  root_ = std::make_unique<RootComplex>(engine_, "root", domain, *pool_, parameters.root, sysmem_,
-                                        parameters.host,
-                                        std::vector<LinkParameters>(parameters.peers, parameters.device));
+  root_ = std::make_unique<RootComplex>(
+      engine_, "root", domain, *pool_, parameters.root, sysmem_, parameters.host,
+      std::vector<LinkParameters>(parameters.functions(), parameters.device));
   add_host(domain, parameters);
 }
 
@@ -102,6 +104,13 @@ void PcieSystem::add_host(ClockDomain domain, const PcieSystemParameters& parame
                                               next(), parameters.peer, parameters.device, mhz_);
     peers_.push_back(peer.get());
     add(std::move(peer));
+  }
+  for (unsigned i = 0; i < parameters.nvme.count; ++i) {
+    auto nvme = std::make_unique<NvmeDevice>(engine_, "nvme[" + std::to_string(i) + "]", domain, *pool_,
+                                             next(), parameters.nvme, i, open_stores(parameters.nvme, i),
+                                             parameters.device, mhz_);
+    nvmes_.push_back(nvme.get());
+    add(std::move(nvme));
   }
 }
 
@@ -163,6 +172,15 @@ std::vector<std::string> PcieSystem::refused_accesses() const {
     out.push_back(name_of(a.requester) + ": " + what_of(a) + " at bus address " + hexadecimal(a.address) +
                   ": " + why_of(a, name_of(a.completer)) + ", cycle " + std::to_string(a.cycle));
   }
+  return out;
+}
+
+std::vector<std::pair<std::string, MemoryImage*>> PcieSystem::namespace_memories() {
+  std::vector<std::pair<std::string, MemoryImage*>> out;
+  for (NvmeDevice* const nvme : nvmes_)
+    for (unsigned nsid = 1; nsid <= nvme->core().namespaces(); ++nsid)
+      if (MemoryImage* const memory = nvme->core().space(nsid).store().memory(); memory != nullptr)
+        out.emplace_back(nvme->name() + " namespace " + std::to_string(nsid), memory);
   return out;
 }
 

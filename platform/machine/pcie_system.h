@@ -22,6 +22,7 @@ class Engine;
 class HostBridge;
 class MemoryImage;
 class NetlistBackend;
+class NvmeDevice;
 class PcieLink;
 class EndpointDevice;
 class QueueDevice;
@@ -31,9 +32,9 @@ class TlpPort;
 /// Joins the two ends of a link, that of the root complex first.
 using LinkJoiner = std::function<void(TlpPort& root, TlpPort& other)>;
 
-/// Host bridge, root complex and peer devices on one engine, joined by links. GPUs may be beside the
-/// devices: their root ports come after those of the devices. Software reaches it by a Host, of which it has
-/// one at most.
+/// Host bridge, root complex, peer devices and NVMe controllers on one engine, joined by links. GPUs may be
+/// beside the devices: their root ports come after those of the devices. Software reaches it by a Host, of
+/// which it has one at most.
 ///
 ///     PcieSystem system(PcieSystemParameters{}, 1000, 64 << 20);
 ///     HostMachine host(system);
@@ -41,10 +42,11 @@ using LinkJoiner = std::function<void(TlpPort& root, TlpPort& other)>;
 class WARPLINE_PUBLIC PcieSystem {
  public:
   /// With an engine and system memory of its own. `mhz`: of its only clock. Pre: the parameters have no
-  /// problems, and a peer.
+  /// problems, and a function.
   PcieSystem(const PcieSystemParameters& parameters, unsigned mhz, std::uint64_t memory_bytes);
   /// `mhz`: of the fastest clock. Engine and memory outlive it. `join`: makes its links; null: port to port.
-  /// Pre: the parameters have no problems, and a peer.
+  /// Pre: the parameters have no problems, and a function. Throws
+  /// std::runtime_error if a file that is to be a namespace cannot be: nvme_file_problems() says so before.
   PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz, const PcieSystemParameters& parameters,
              MemoryImage& sysmem, LinkJoiner join = nullptr);
   /// With the GPUs at the far ends of these links, the memory beyond which `sysmem` is. The links live as
@@ -59,13 +61,18 @@ class WARPLINE_PUBLIC PcieSystem {
   [[nodiscard]] MemoryImage& sysmem() { return sysmem_; }
   [[nodiscard]] RootComplex& root() { return *root_; }
   [[nodiscard]] HostBridge& bridge() { return *bridge_; }
-  /// The functions that are no GPUs, each behind the root port of its number: the peers first.
+  /// The functions that are no GPUs, each behind the root port of its number: the peers first,
+  /// then the NVMe controllers.
   [[nodiscard]] unsigned functions() const { return static_cast<unsigned>(functions_.size()); }
   [[nodiscard]] EndpointDevice& function(unsigned i) { return *functions_[i]; }
   [[nodiscard]] const EndpointDevice& function(unsigned i) const { return *functions_[i]; }
   [[nodiscard]] unsigned peers() const { return static_cast<unsigned>(peers_.size()); }
   [[nodiscard]] QueueDevice& peer(unsigned i) { return *peers_[i]; }
   [[nodiscard]] const QueueDevice& peer(unsigned i) const { return *peers_[i]; }
+  [[nodiscard]] unsigned nvmes() const { return static_cast<unsigned>(nvmes_.size()); }
+  [[nodiscard]] NvmeDevice& nvme(unsigned i) { return *nvmes_[i]; }
+  /// The memory of namespaces that are memory, with their names.
+  [[nodiscard]] std::vector<std::pair<std::string, MemoryImage*>> namespace_memories();
   /// What arrived at a function's BARs, oldest first.
   [[nodiscard]] const AccessLog& access_log(unsigned i) const;
   /// Asks of every packet that leaves the root complex by a port, for the devices 0 and up, or for the host.
@@ -119,6 +126,7 @@ class WARPLINE_PUBLIC PcieSystem {
   std::unique_ptr<HostBridge> bridge_;
   std::vector<std::unique_ptr<EndpointDevice>> functions_;
   std::vector<QueueDevice*> peers_;  ///< the first of them
+  std::vector<NvmeDevice*> nvmes_;   ///< the others
 };
 
 }  // namespace warpline

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "rtl_models/base/random.h"
+#include "rtl_models/pcie/packets/byte_stream.h"
 #include "rtl_models/pcie/packets/endpoint_core.h"
-#include "rtl_models/queue_device/byte_stream.h"
 #include "rtl_models/queue_device/queue_device_command.h"
 #include "rtl_models/queue_device/queue_device_parameters.h"
 #include "rtl_models/queue_device/queue_pair.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rtl_models/queue_device/byte_stream.h"
+#include "rtl_models/pcie/packets/byte_stream.h"
 #include "rtl_models/queue_device/registers/peer.h"
 
 namespace warpline {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <functional>
 
-#include "rtl_models/queue_device/byte_stream.h"
+#include "rtl_models/pcie/packets/byte_stream.h"
 #include "rtl_models/queue_device/queue_device_command.h"
 #include "rtl_models/queue_device/queue_device_parameters.h"
 

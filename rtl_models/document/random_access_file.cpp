@@ -1,0 +1,87 @@
+#include "rtl_models/document/random_access_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace warpline {
+
+RandomAccessFile::~RandomAccessFile() {
+  if (file_ >= 0) ::close(file_);
+}
+
+std::string RandomAccessFile::open(const std::string& path) {
+  const auto refused = [&path](const std::string& why) { return path + ": " + why; };
+  // A FIFO would wait for somebody.
+  const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return refused(std::strerror(errno));
+  struct stat status {};
+  std::string why;
+  if (::fstat(file, &status) != 0) {
+    why = std::strerror(errno);
+  } else if (!S_ISREG(status.st_mode)) {
+    why = "is no plain file";
+  } else if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    why = errno == EWOULDBLOCK ? "is in use as somebody's disk" : std::strerror(errno);
+  }
+  if (!why.empty()) {
+    ::close(file);
+    return refused(why);
+  }
+  file_ = file;
+  size_ = static_cast<std::uint64_t>(status.st_size);
+  return {};
+}
+
+bool RandomAccessFile::read(std::uint64_t offset, void* to, std::uint64_t bytes) const {
+  auto* at = static_cast<char*>(to);
+  while (bytes != 0) {
+    const ssize_t n = ::pread(file_, at, bytes, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    offset += static_cast<std::uint64_t>(n);
+    bytes -= static_cast<std::uint64_t>(n);
+  }
+  return true;
+}
+
+bool RandomAccessFile::write(std::uint64_t offset, const void* from, std::uint64_t bytes) const {
+  const auto* at = static_cast<const char*>(from);
+  while (bytes != 0) {
+    const ssize_t n = ::pwrite(file_, at, bytes, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    offset += static_cast<std::uint64_t>(n);
+    bytes -= static_cast<std::uint64_t>(n);
+  }
+  return true;
+}
+
+bool RandomAccessFile::clear(std::uint64_t offset, std::uint64_t bytes) const {
+  if (bytes == 0) return true;
+  if (::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                  static_cast<off_t>(bytes)) == 0)
+    return true;
+  static constexpr std::array<char, 65536> kZeroes{};
+  while (bytes != 0) {
+    const std::uint64_t part = std::min<std::uint64_t>(bytes, kZeroes.size());
+    if (!write(offset, kZeroes.data(), part)) return false;
+    offset += part;
+    bytes -= part;
+  }
+  return true;
+}
+
+bool RandomAccessFile::flush() const {
+  return ::fdatasync(file_) == 0;
+}
+
+}  // namespace warpline

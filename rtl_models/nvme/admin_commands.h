@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rtl_models/nvme/nvme_engine.h"
+#include "rtl_models/nvme/nvme_state.h"
+
+namespace warpline {
+
+/// The commands of the admin queue.
+class AdminCommands {
+ public:
+  /// Both outlive it.
+  AdminCommands(NvmeState& state, NvmeEngine& engine, unsigned cycles_per_us)
+      : state_(state), engine_(engine), cycles_per_us_(cycles_per_us) {}
+  /// See NvmeExecutor.
+  [[nodiscard]] NvmeStatus begin(const NvmeCommand& command, NvmePlan& plan);
+  [[nodiscard]] bool may_perform(const NvmeCommand& command) const;
+  [[nodiscard]] NvmeStatus perform(const NvmeCommand& command, std::vector<std::uint8_t>& data,
+                                   std::uint32_t& result, Cycle now);
+
+ private:
+  [[nodiscard]] NvmeStatus begin_log_page(const NvmeCommand& command, NvmePlan& plan) const;
+  [[nodiscard]] NvmeStatus begin_deletion(const NvmeCommand& command);
+  [[nodiscard]] NvmeStatus create_submissions(const NvmeCommand& command);
+  [[nodiscard]] NvmeStatus create_completions(const NvmeCommand& command);
+  [[nodiscard]] NvmeStatus delete_completions(const NvmeCommand& command);
+  [[nodiscard]] NvmeStatus check_shape(const NvmeCommand& command, bool in_use) const;
+  [[nodiscard]] NvmeStatus identify(const NvmeCommand& command, std::vector<std::uint8_t>& data);
+  [[nodiscard]] NvmeStatus give_log_page(const NvmeCommand& command, std::vector<std::uint8_t>& data);
+  [[nodiscard]] std::vector<std::uint8_t> health() const;
+  [[nodiscard]] static std::vector<std::uint8_t> supported();
+  [[nodiscard]] std::vector<std::uint8_t> changed() const;
+  [[nodiscard]] NvmeStatus set_feature(const NvmeCommand& command, const std::vector<std::uint8_t>& data,
+                                       std::uint32_t& result, Cycle now);
+  [[nodiscard]] NvmeStatus get_feature(const NvmeCommand& command, std::vector<std::uint8_t>& data,
+                                       std::uint32_t& result, Cycle now) const;
+  [[nodiscard]] NvmeStatus format(const NvmeCommand& command);
+
+  NvmeState& state_;
+  NvmeEngine& engine_;
+  unsigned cycles_per_us_;
+};
+
+}  // namespace warpline

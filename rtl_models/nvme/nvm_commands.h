@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rtl_models/nvme/nvme_engine.h"
+#include "rtl_models/nvme/nvme_state.h"
+
+namespace warpline {
+
+/// The commands of I/O queues: the NVM command set.
+class NvmCommands {
+ public:
+  explicit NvmCommands(NvmeState& state) : state_(state) {}
+  /// See NvmeExecutor.
+  [[nodiscard]] NvmeStatus begin(unsigned queue, std::uint64_t number, const NvmeCommand& command,
+                                 NvmePlan& plan);
+  [[nodiscard]] NvmeStatus perform(const NvmeCommand& command, std::vector<std::uint8_t>& data);
+
+ private:
+  [[nodiscard]] NvmeStatus plan_blocks(NvmeNamespace& space, const NvmeCommand& command,
+                                       NvmePlan& plan) const;
+  [[nodiscard]] bool through(const NvmeCommand& command) const;
+  [[nodiscard]] NvmeStatus flush(const NvmeCommand& command);
+  [[nodiscard]] NvmeStatus write(NvmeNamespace& space, const NvmeCommand& command,
+                                 const std::vector<std::uint8_t>& data);
+  [[nodiscard]] NvmeStatus compare(NvmeNamespace& space, const NvmeCommand& command,
+                                   const std::vector<std::uint8_t>& data);
+  [[nodiscard]] NvmeStatus clear(NvmeNamespace& space, const NvmeCommand& command);
+  [[nodiscard]] static NvmeStatus deallocate(NvmeNamespace& space, const NvmeCommand& command,
+                                             const std::vector<std::uint8_t>& ranges);
+  NvmeState& state_;
+};
+
+}  // namespace warpline

@@ -1,0 +1,323 @@
+#include "rtl_models/nvme/nvme_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "rtl_models/base/contract.h"
+
+namespace warpline {
+
+using namespace regs::nvme;
+
+NvmeEngine::NvmeEngine(EndpointCore& bus, NvmeQueues& queues, NvmeExecutor& executor,
+                       const NvmeParameters& parameters, unsigned cycles_per_us)
+    : bus_(bus),
+      queues_(queues),
+      executor_(executor),
+      media_(parameters, cycles_per_us),
+      contexts_(parameters.commands) {}
+
+Cycle NvmeEngine::step(Cycle now, bool fetches, unsigned& room) {
+  take_parts();
+  if (!bus_.may_write()) return kNever;
+  // What one command leaves (a tag, its place, a queue) may be what another waits for.
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (Context& c : contexts_) {
+      if (!may_end()) break;
+      if (c.stage != Stage::free) continue;
+      const Ended ended = ended_.front();
+      ended_.erase(ended_.begin());
+      ++active_;
+      if (ended.command.queue == 0) ++queues_.completions[0].reserved;
+      c.queue = ended.command.queue;
+      c.number = ended.command.number;
+      c.command = ended.command.command;
+      c.result = ended.result;
+      finish(c, ended.status);
+      moved = true;
+    }
+    if (fetches && fetch(now)) moved = true;
+    for (Context& c : contexts_)
+      while (advance(c, now, room)) moved = true;
+  }
+  Cycle next = kNever;
+  for (const Context& c : contexts_)
+    if (c.stage == Stage::media && c.ready > now) next = std::min(next, c.ready);
+  return next;
+}
+
+void NvmeEngine::take_parts() {
+  for (auto& parts = bus_.parts(); !parts.empty(); parts.pop_front()) {
+    const ReadPart& part = parts.front();
+    Context& c = contexts_[part.cookie >> kOffsetBits];
+    if (part.outcome != TlpOutcome::done) {
+      if (!c.failed) c.status = failure(kStatusCodeDataTransferError);
+      c.failed = true;
+    } else if (!c.failed) {
+      const std::uint32_t first = part.cookie & ((std::uint32_t{1} << kOffsetBits) - 1);
+      // A read lies in one run, so the distance on the bus is the one in the stream.
+      take_bytes(c, first + static_cast<std::uint32_t>(part.address - c.stream.at(first).address),
+                 part.data.data(), static_cast<std::uint32_t>(part.data.size()));
+    }
+    if (part.last) --c.reads;
+  }
+}
+
+void NvmeEngine::take_bytes(Context& c, std::uint32_t offset, const std::uint8_t* from, std::uint32_t bytes) {
+  std::vector<std::uint8_t>& to = c.stage == Stage::input ? c.data : c.text;
+  std::memcpy(to.data() + offset, from, bytes);
+}
+
+/// Whether it found one.
+bool NvmeEngine::fetch(Cycle now) {
+  bool found = false;
+  const auto count = static_cast<unsigned>(queues_.submissions.size());
+  for (Context& c : contexts_) {
+    if (c.stage != Stage::free) continue;
+    if (!bus_.may_read()) return found;
+    unsigned looked = 0;
+    while (looked < count && !may_fetch(queues_.submissions[(turn_ + looked) % count])) ++looked;
+    if (looked == count) return found;
+    const unsigned number = (turn_ + looked) % count;
+    turn_ = (number + 1) % count;
+    NvmeSubmissionQueue& queue = queues_.submissions[number];
+    ++queues_.completions[queue.completions].reserved;
+    c = Context{};
+    c.stage = Stage::entry;
+    c.queue = number;
+    c.number = queue.fetched++;
+    c.text.resize(kCommandBytes);
+    c.stream = ByteStream({{queue.address + std::uint64_t{kCommandBytes} * queue.head, kCommandBytes}});
+    queue.head = (queue.head + 1) % queue.entries;
+    ++active_;
+    found = true;
+    read_on(c, now);
+  }
+  return found;
+}
+
+/// Asks for what is to be read, as far as there are tags.
+void NvmeEngine::read_on(Context& c, Cycle now) {
+  while (!c.failed && c.asked < c.stream.bytes()) {
+    const ByteRun rest = c.stream.at(c.asked);
+    const auto to_page = static_cast<std::uint32_t>(kBusPage - rest.address % kBusPage);
+    std::uint32_t bytes = std::min(rest.bytes, to_page);
+    if (const std::uint8_t* const local = executor_.local(rest.address, bytes); local != nullptr) {
+      take_bytes(c, c.asked, local, bytes);
+    } else {
+      if (!bus_.may_read()) return;
+      bytes = std::min(bytes, bus_.max_read_request());
+      bus_.read(cookie_of(c, c.asked), rest.address, bytes, now);
+      ++c.reads;
+    }
+    c.asked += bytes;
+  }
+}
+
+/// Whether it has come to another stage.
+bool NvmeEngine::advance(Context& c, Cycle now, unsigned& room) {
+  switch (c.stage) {
+    case Stage::free: return false;
+    case Stage::entry:
+    case Stage::lists:
+    case Stage::input:
+      read_on(c, now);
+      if (!is_read(c)) return false;
+      if (c.stage == Stage::entry) {
+        begin(c, now);
+      } else if (c.failed) {
+        finish(c, c.status);
+      } else if (c.stage == Stage::lists) {
+        walk(c, c.pointer.take(c.text.data()), now);
+      } else {
+        begin_media(c, now);
+      }
+      return true;
+    case Stage::media:
+      if (c.ready > now || !executor_.may_perform(c.queue, c.command)) return false;
+      perform(c, now);
+      return true;
+    case Stage::output:
+      write_on(c, room);
+      if (!c.failed && c.moved != c.stream.bytes()) return false;
+      finish(c, c.status);
+      return true;
+    case Stage::done:
+      if (room == 0) return false;
+      complete(c, now, room);
+      return true;
+  }
+  return false;
+}
+
+/// Its entry has been read.
+void NvmeEngine::begin(Context& c, Cycle now) {
+  if (c.failed) {
+    --queues_.completions[queues_.submissions[c.queue].completions].reserved;
+    release(c);
+    executor_.failed_fatally();
+    return;
+  }
+  c.command = NvmeCommand::decode(c.text.data());
+  const NvmeStatus status = executor_.begin(c.queue, c.number, c.command, c.plan, now);
+  if (!status.ok()) return finish(c, status);
+  if (c.plan.parks) {
+    // An event that may never come holds no entry of a completion queue, which may be small.
+    if (c.queue == 0) --queues_.completions[0].reserved;
+    parked_.push_back({c.queue, c.number, c.command});
+    release(c);
+    return;
+  }
+  if (c.plan.bytes == 0) return begin_media(c, now);
+  walk(c, c.pointer.begin(c.command, c.plan.bytes, page_), now);
+}
+
+/// Goes on with its data pointer, of which more may have to be read.
+void NvmeEngine::walk(Context& c, NvmeStatus status, Cycle now) {
+  if (!status.ok()) return finish(c, status);
+  if (c.pointer.wants().bytes == 0) return begin_data(c, now);
+  c.stage = Stage::lists;
+  c.stream = ByteStream({c.pointer.wants()});
+  c.text.assign(c.stream.bytes(), 0);
+  c.asked = 0;
+}
+
+void NvmeEngine::begin_data(Context& c, Cycle now) {
+  c.stream = ByteStream(std::move(c.pointer.runs()));
+  c.data.resize(c.plan.bytes);
+  if (c.plan.data == NvmePlan::Data::to_host) return begin_media(c, now);
+  c.stage = Stage::input;
+  c.asked = 0;
+}
+
+void NvmeEngine::begin_media(Context& c, Cycle now) {
+  c.stage = Stage::media;
+  c.ready = media_.begin(c.plan.media, c.plan.media_bytes, now);
+}
+
+void NvmeEngine::perform(Context& c, Cycle now) {
+  const NvmeStatus status = executor_.perform(c.queue, c.number, c.command, c.data, c.result, now);
+  if (!status.ok() || c.plan.bytes == 0 || c.plan.data != NvmePlan::Data::to_host) return finish(c, status);
+  c.stage = Stage::output;
+  c.status = status;
+}
+
+/// Writes its data, a packet at a time, as far as there is room. Data that cannot be written, as the function
+/// may not make requests any more, fails the command.
+void NvmeEngine::write_on(Context& c, unsigned& room) {
+  while (!c.failed && c.moved < c.stream.bytes() && room != 0) {
+    if (!bus_.may_write()) {
+      c.failed = true;
+      c.status = failure(kStatusCodeDataTransferError);
+      return;
+    }
+    const ByteRun to = c.stream.at(c.moved);
+    const auto to_page = static_cast<std::uint32_t>(kBusPage - to.address % kBusPage);
+    std::uint32_t bytes = std::min(to.bytes, to_page);
+    if (executor_.local(to.address, bytes) == nullptr) bytes = std::min(bytes, bus_.max_payload());
+    write_bytes(to.address, c.data.data() + c.moved, bytes, room);
+    c.moved += bytes;
+  }
+}
+
+/// Within 4 KiB, and no more than a packet carries. What stays within the controller takes no room.
+void NvmeEngine::write_bytes(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes,
+                             unsigned& room) {
+  if (std::uint8_t* const local = executor_.local(address, bytes); local != nullptr) {
+    std::memcpy(local, from, bytes);
+  } else {
+    bus_.write(address, from, bytes, false);
+    --room;
+  }
+}
+
+void NvmeEngine::complete(Context& c, Cycle now, unsigned& room) {
+  const NvmeSubmissionQueue& submissions = queues_.submissions[c.queue];
+  const unsigned number = submissions.completions;
+  NvmeCompletionQueue& queue = queues_.completions[number];
+  WARPLINE_EXPECT(queue.exists && queue.reserved != 0, "a command that was fetched has an entry for its end");
+  --queue.reserved;
+  const bool more = executor_.completed(c.queue, c.command, c.status, now);
+  std::array<std::uint8_t, kCompletionBytes> entry{};
+  put_number(&entry[kCompletionResult], 4, c.result);
+  put_number(&entry[kCompletionSqHead], 2, submissions.head);
+  put_number(&entry[kCompletionSqId], 2, c.queue);
+  put_number(&entry[kCompletionId], 2, c.command.id);
+  put_number(&entry[kCompletionStatus], 2,
+             queue.phase | in_field<kCompletionStatusCode>(c.status.code) |
+                 (more ? kCompletionStatusMore : 0) |
+                 (c.status.do_not_retry ? kCompletionStatusDoNotRetry : 0));
+  write_bytes(queue.address + std::uint64_t{kCompletionBytes} * queue.tail, entry.data(), kCompletionBytes,
+              room);
+  queue.advance();
+  release(c);
+  executor_.written(number, now);
+}
+
+void NvmeEngine::drop() {
+  for (Context& c : contexts_) c = Context{};
+  active_ = 0;
+  turn_ = 0;
+  parked_.clear();
+  ended_.clear();
+  media_.restart();
+}
+
+void NvmeEngine::abort(Context& c, NvmeStatus status) {
+  c.failed = true;
+  c.status = status;
+  // What it reads still comes.
+  if (c.reads == 0) finish(c, status);
+}
+
+bool NvmeEngine::abort(unsigned queue, std::uint16_t id, NvmeStatus status) {
+  for (Context& c : contexts_) {
+    if (!may_abort(c) || c.failed || c.queue != queue || c.command.id != id) continue;
+    abort(c, status);
+    return true;
+  }
+  for (std::size_t i = 0; i < parked_.size(); ++i) {
+    if (parked_[i].queue != queue || parked_[i].command.id != id) continue;
+    unpark(i, status, 0);
+    return true;
+  }
+  return false;
+}
+
+void NvmeEngine::abort_all(unsigned queue, NvmeStatus status) {
+  for (Context& c : contexts_)
+    if (may_abort(c) && !c.failed && c.queue == queue) abort(c, status);
+  for (std::size_t i = parked_.size(); i-- != 0;)
+    if (parked_[i].queue == queue) unpark(i, status, 0);
+}
+
+bool NvmeEngine::executes(unsigned queue) const {
+  const auto is_its = [queue](const auto& c) { return c.queue == queue; };
+  return std::any_of(contexts_.begin(), contexts_.end(),
+                     [&](const Context& c) { return c.stage != Stage::free && is_its(c); }) ||
+         std::any_of(parked_.begin(), parked_.end(), is_its) ||
+         std::any_of(ended_.begin(), ended_.end(), [&](const Ended& e) { return is_its(e.command); });
+}
+
+unsigned NvmeEngine::parked(unsigned queue, unsigned opcode) const {
+  return static_cast<unsigned>(std::count_if(parked_.begin(), parked_.end(), [&](const Parked& p) {
+    return p.queue == queue && p.command.opcode == opcode;
+  }));
+}
+
+void NvmeEngine::end_parked(unsigned queue, unsigned opcode, std::uint32_t result) {
+  for (std::size_t i = 0; i < parked_.size(); ++i)
+    if (parked_[i].queue == queue && parked_[i].command.opcode == opcode) return unpark(i, {}, result);
+}
+
+/// It is over, and completes as soon as there is a context for it.
+void NvmeEngine::unpark(std::size_t index, NvmeStatus status, std::uint32_t result) {
+  const Parked command = parked_[index];
+  parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(index));
+  ended_.push_back({command, status, result});
+}
+
+}  // namespace warpline

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rtl_models/base/random.h"
+#include "rtl_models/nvme/nvme_command.h"
+#include "rtl_models/nvme/nvme_parameters.h"
+
+namespace warpline {
+
+/// What may go wrong with an I/O command.
+enum class NvmeFault : std::uint8_t {
+  none,
+  read_error,      ///< of one that reads the media: unrecovered read error
+  write_fault,     ///< of one that writes it
+  internal_error,  ///< of any
+  timeout,         ///< of any: it never completes, but by an Abort, the end of its queue or a reset
+  not_ready,       ///< of any: its namespace is not ready
+};
+
+/// What is to go wrong: the commands that it fits, but for the first `after` of them, up to `count`.
+struct NvmeFaultRule {
+  NvmeFault fault = NvmeFault::internal_error;
+  std::uint32_t nsid = 0;  ///< 0: of any namespace
+  /// Blocks one of which the command names; of one that names none, any.
+  std::uint64_t first_block = 0, last_block = ~std::uint64_t{0};
+  std::uint64_t after = 0, count = ~std::uint64_t{0};
+};
+
+/// The failures that a controller was told to have. The first rule that fits decides, then the chances of the
+/// parameters.
+class NvmeFaults {
+ public:
+  explicit NvmeFaults(const NvmeParameters& parameters) : parameters_(parameters) {}
+
+  void add(const NvmeFaultRule& rule) { rules_.push_back(rule); }
+  void clear() { rules_.clear(); }
+  /// What goes wrong with a command: number `number` of its queue.
+  [[nodiscard]] NvmeFault judge(unsigned queue, std::uint64_t number, const NvmeCommand& command) {
+    for (NvmeFaultRule& rule : rules_) {
+      if (rule.count == 0 || !fits(rule, command)) continue;
+      if (rule.after != 0) {
+        --rule.after;
+        continue;
+      }
+      if (rule.count != ~std::uint64_t{0}) --rule.count;
+      return rule.fault;
+    }
+    return draw(queue, number, command);
+  }
+  [[nodiscard]] static bool reads(unsigned opcode) {
+    using namespace regs::nvme;
+    return opcode == kNvmOpcodeRead || opcode == kNvmOpcodeCompare || opcode == kNvmOpcodeVerify;
+  }
+  [[nodiscard]] static bool writes(unsigned opcode) {
+    using namespace regs::nvme;
+    return opcode == kNvmOpcodeWrite || opcode == kNvmOpcodeWriteZeroes;
+  }
+  template <class Archive>
+  void archive(Archive& a) {
+    std::size_t n = a.count(rules_.size());
+    rules_.resize(n);
+    for (NvmeFaultRule& r : rules_) a(r.fault, r.nsid, r.first_block, r.last_block, r.after, r.count);
+  }
+
+ private:
+  [[nodiscard]] static bool suits(NvmeFault fault, unsigned opcode) {
+    switch (fault) {
+      case NvmeFault::none: return false;
+      case NvmeFault::read_error: return reads(opcode);
+      case NvmeFault::write_fault: return writes(opcode);
+      case NvmeFault::internal_error:
+      case NvmeFault::timeout:
+      case NvmeFault::not_ready: return true;
+    }
+    return false;
+  }
+  [[nodiscard]] static bool fits(const NvmeFaultRule& rule, const NvmeCommand& command) {
+    if (!suits(rule.fault, command.opcode) || (rule.nsid != 0 && rule.nsid != command.nsid)) return false;
+    if (!reads(command.opcode) && !writes(command.opcode)) return true;
+    const std::uint64_t first = command.first_block(), last = first + command.blocks() - 1;
+    return first <= rule.last_block && last >= rule.first_block;
+  }
+  [[nodiscard]] NvmeFault draw(unsigned queue, std::uint64_t number, const NvmeCommand& command) const {
+    Random random(splitmix64(parameters_.seed ^ splitmix64(std::uint64_t{queue} << 48U ^ number)));
+    const auto happens = [&](unsigned chance) { return random.below(1'000'000) < chance; };
+    // Each is drawn, so that one chance does not change what another gives.
+    const bool timeout = happens(parameters_.timeouts), unready = happens(parameters_.not_ready),
+               internal = happens(parameters_.internal_errors), unread = happens(parameters_.read_errors),
+               unwritten = happens(parameters_.write_faults);
+    if (timeout) return NvmeFault::timeout;
+    if (unready) return NvmeFault::not_ready;
+    if (internal) return NvmeFault::internal_error;
+    if (unread && reads(command.opcode)) return NvmeFault::read_error;
+    return unwritten && writes(command.opcode) ? NvmeFault::write_fault : NvmeFault::none;
+  }
+  NvmeParameters parameters_;
+  std::vector<NvmeFaultRule> rules_;
+};
+
+}  // namespace warpline

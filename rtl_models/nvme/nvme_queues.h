@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "rtl_models/base/types.h"
+
+namespace warpline {
+
+/// A completion queue of a controller.
+struct NvmeCompletionQueue {
+  bool exists = false;
+  std::uint64_t address = 0;
+  std::uint32_t entries = 0;
+  std::uint32_t head = 0, tail = 0;
+  std::uint16_t phase = 1;
+  std::uint32_t reserved = 0;  ///< entries for commands that were fetched and will complete
+  std::uint32_t users = 0;     ///< submission queues
+  bool interrupts = false;
+  unsigned vector = 0;
+
+  [[nodiscard]] std::uint32_t written() const { return (tail + entries - head) % entries; }
+  /// Entries that neither hold a completion nor are kept for one.
+  [[nodiscard]] std::uint32_t free() const {
+    const std::uint32_t used = written() + reserved + 1;
+    return used >= entries ? 0 : entries - used;
+  }
+  [[nodiscard]] bool ring(std::uint32_t value) {
+    if (value >= entries || (value + entries - head) % entries > written()) return false;
+    head = value;
+    return true;
+  }
+  void advance() {
+    tail = (tail + 1) % entries;
+    if (tail == 0) phase ^= 1U;
+  }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(exists, address, entries, head, tail, phase, reserved, users, interrupts, vector);
+    if (exists && (entries < 2 || head >= entries || tail >= entries)) a.misfit("has a queue that cannot be");
+  }
+};
+
+/// A submission queue.
+struct NvmeSubmissionQueue {
+  bool exists = false;
+  bool deleting = false;  ///< nothing more is fetched
+  std::uint64_t address = 0;
+  std::uint32_t entries = 0;
+  std::uint32_t head = 0, tail = 0;
+  unsigned completions = 0;   ///< its completion queue
+  std::uint64_t fetched = 0;  ///< commands since it was made
+
+  [[nodiscard]] bool has_command() const { return exists && !deleting && head != tail; }
+  [[nodiscard]] bool ring(std::uint32_t value) {
+    if (value >= entries) return false;
+    // Indices only grow, so a tail behind the one before has gone round; then it must not reach the head
+    // again.
+    const std::uint32_t pending = (tail + entries - head) % entries;
+    const std::uint32_t added = (value + entries - tail) % entries;
+    if (pending + added >= entries) return false;
+    tail = value;
+    return true;
+  }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(exists, deleting, address, entries, head, tail, completions, fetched);
+    if (exists && (entries < 2 || head >= entries || tail >= entries)) a.misfit("has a queue that cannot be");
+  }
+};
+
+/// Pair 0 is the admin queue's.
+struct NvmeQueues {
+  explicit NvmeQueues(unsigned pairs) : submissions(pairs), completions(pairs) {}
+  std::vector<NvmeSubmissionQueue> submissions;
+  std::vector<NvmeCompletionQueue> completions;
+
+  [[nodiscard]] bool has_io() const {
+    return std::any_of(submissions.begin() + 1, submissions.end(), [](const auto& q) { return q.exists; }) ||
+           std::any_of(completions.begin() + 1, completions.end(), [](const auto& q) { return q.exists; });
+  }
+  void forget() {
+    std::fill(submissions.begin(), submissions.end(), NvmeSubmissionQueue{});
+    std::fill(completions.begin(), completions.end(), NvmeCompletionQueue{});
+  }
+  template <class Archive>
+  void archive(Archive& a) {
+    a.fixed(submissions).fixed(completions);
+    for (const NvmeSubmissionQueue& q : submissions)
+      if (q.completions >= completions.size() || (q.exists && !completions[q.completions].exists))
+        a.misfit("has a queue that cannot be");
+  }
+};
+
+}  // namespace warpline

@@ -1,0 +1,255 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "rtl_models/base/random.h"
+#include "tests/platform/nvme/nvme_bench.h"
+
+namespace warpline {
+namespace nvme_commands_test {
+
+using namespace regs::nvme;
+using test::Cqe;
+using test::nvme_parameters;
+using test::NvmeBench;
+using test::Sqe;
+
+std::uint64_t at(const std::vector<std::uint8_t>& page, unsigned offset, unsigned bytes) {
+  return number_at(&page[offset], bytes);
+}
+
+TEST(NvmeRegisters, SayWhatTheControllerIs) {
+  NvmeBench bench;
+  EXPECT_EQ(bench.host.devices()[0].vectors, 5U);
+  EXPECT_EQ(bench.host.load_config(bench.host.devices()[0].id, 8, 4) >> 8U, 0x010802U);
+  const std::uint64_t cap = bench.read(0, 8);
+  EXPECT_EQ(cap & 0xFFFF, 63U);
+  EXPECT_EQ(cap >> 16U & 1U, 1U);
+  EXPECT_EQ(cap >> 37U & 0xFFU, 1U);
+  EXPECT_EQ(bench.read(8), 0x0001'0400U);
+  EXPECT_EQ(bench.read(0x1C), 0U);
+  bench.write(0xC, 5);
+  EXPECT_EQ(bench.read(0x10), 5U);
+  bench.write(0x10, 4);
+  EXPECT_EQ(bench.read(0xC), 1U);
+}
+
+TEST(NvmeRegisters, EnableResetAndShutDown) {
+  NvmeBench bench;
+  bench.start();
+  // What cannot be enabled is fatal until it is disabled.
+  bench.write(0x14, 0);
+  bench.wait_ready(false);
+  bench.write(0x14, 0x0046'0011);  // a command set that it has not
+  EXPECT_EQ(bench.read(0x1C), 2U);
+  bench.write(0x14, 0);
+  EXPECT_EQ(bench.read(0x1C), 0U);
+  EXPECT_NE(bench.read(0x24), 0U) << "the admin queue's registers keep their values";
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  bench.write(0x14, bench.read(0x14) | 1U << 14U);
+  for (int i = 0; i < 20 && (bench.read(0x1C) >> 2U & 3U) != 2; ++i) bench.host.pass(1000);
+  EXPECT_EQ(bench.read(0x1C), 9U);
+  // Nothing is executed until it has been disabled.
+  EXPECT_FALSE([&] {
+    bench.submit(0, {kAdminOpcodeIdentify});
+    return bench.wait(0, 20).came;
+  }());
+  bench.start();
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeAbort}).code, 0U);
+  EXPECT_EQ(bench.core().counters().resets, 3U);
+}
+
+TEST(NvmeAdmin, IdentifiesItself) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.namespaces = 3;
+  NvmeBench bench(p);
+  bench.start();
+  const auto controller = bench.page(kAdminOpcodeIdentify, 0, kIdentifyCnsController);
+  EXPECT_EQ(std::string(&controller[24], &controller[32]), "Warpline");
+  EXPECT_EQ(at(controller, 77, 1), 5U);
+  EXPECT_EQ(at(controller, 80, 4), 0x1'0400U);
+  EXPECT_EQ(at(controller, 516, 4), 3U);
+  EXPECT_EQ(at(controller, 512, 2), 0x4466U);
+  bench.system.nvme(0).set_active(2, false, bench.host.now() + 1);
+  const auto list = bench.page(kAdminOpcodeIdentify, 0, kIdentifyCnsActiveNamespaces);
+  EXPECT_EQ(at(list, 0, 4), 1U);
+  EXPECT_EQ(at(list, 4, 4), 3U);
+  EXPECT_EQ(at(list, 8, 4), 0U);
+  const auto space = bench.page(kAdminOpcodeIdentify, 1, kIdentifyCnsNamespace);
+  EXPECT_EQ(at(space, 0, 8), 2048U);
+  EXPECT_EQ(at(space, 130, 1), 9U);
+  EXPECT_EQ(at(space, 134, 1), 12U);
+  EXPECT_EQ(at(bench.page(kAdminOpcodeIdentify, 2, kIdentifyCnsNamespace), 0, 8), 0U) << "inactive";
+  const auto names = bench.page(kAdminOpcodeIdentify, 1, kIdentifyCnsDescriptors);
+  EXPECT_EQ(at(names, 0, 2), 0x0801U);
+  EXPECT_EQ(at(names, 4, 8), at(space, 120, 8));
+  EXPECT_EQ(at(names, 12, 2), 0x1002U);
+  EXPECT_EQ(at(names, 32, 2), 0x1003U);
+  EXPECT_EQ(names[36 + 6] >> 4U, 4) << "a random UUID";
+}
+
+TEST(NvmeAdmin, FeaturesAreSetAndRead) {
+  NvmeBench bench;
+  bench.start();
+  EXPECT_EQ(bench.set_feature(kFeatureNumberOfQueues, 0x00FF'00FF).result, 0x0003'0003U);
+  EXPECT_EQ(bench.set_feature(kFeatureNumberOfQueues, 0xFFFF).code, kStatusCodeInvalidField);
+  EXPECT_EQ(bench.set_feature(kFeatureWriteCache, 0).code, 0U);
+  Sqe get;
+  get.opcode = kAdminOpcodeGetFeatures;
+  get.dword10 = kFeatureWriteCache;
+  EXPECT_EQ(bench.run(0, get).result, 0U);
+  get.dword10 |= 1U << 8U;
+  EXPECT_EQ(bench.run(0, get).result, 1U) << "the default";
+  get.dword10 = kFeatureWriteCache | 3U << 8U;
+  EXPECT_EQ(bench.run(0, get).result, 4U) << "it can be changed";
+  EXPECT_EQ(bench.set_feature(0x7F, 0).code, kStatusCodeInvalidField);
+  EXPECT_EQ(bench.set_feature(kFeatureWriteCache | 1U << 31U, 0).code, kStatusCodeFeatureNotSaveable);
+  EXPECT_EQ(bench.set_feature(kFeaturePowerManagement, 1).code, kStatusCodeInvalidField);
+  EXPECT_EQ(bench.set_feature(kFeatureInterruptVector, 9).code, kStatusCodeInvalidField);
+  const NvmeBench::Memory m = bench.share(4096);
+  put_number(m.bytes, 8, 123'456);
+  Sqe time;
+  time.opcode = kAdminOpcodeSetFeatures;
+  time.dword10 = kFeatureTimestamp;
+  time.data1 = m.bus;
+  EXPECT_EQ(bench.run(0, time).code, 0U);
+  bench.host.pass(5'000'000);  // 5 ms
+  const auto now = bench.page(kAdminOpcodeGetFeatures, 0, kFeatureTimestamp, 0, 8);
+  EXPECT_NEAR(static_cast<double>(at(now, 0, 6)), 123'461, 1);
+  EXPECT_EQ(now[6], 2);
+  ASSERT_EQ(bench.create(1).code, 0U);
+  EXPECT_EQ(bench.set_feature(kFeatureNumberOfQueues, 0x0003'0003).code, kStatusCodeSequenceError);
+}
+
+TEST(NvmeAdmin, QueuesThatCannotBeAreRefused) {
+  NvmeBench bench;
+  bench.start();
+  const NvmeBench::Memory m = bench.share(8192);
+  const auto make = [&](unsigned opcode, std::uint32_t dword10, std::uint32_t dword11, std::uint64_t at) {
+    Sqe c;
+    c.opcode = opcode;
+    c.dword10 = dword10;
+    c.dword11 = dword11;
+    c.data1 = at;
+    const Cqe done = bench.run(0, c);
+    EXPECT_EQ(done.do_not_retry, done.code != 0);
+    return done.code;
+  };
+  constexpr unsigned kCq = kAdminOpcodeCreateCq, kSq = kAdminOpcodeCreateSq;
+  EXPECT_EQ(make(kCq, 7U << 16U, 1, m.bus), kStatusCodeInvalidQueueId);
+  EXPECT_EQ(make(kCq, 7U << 16U | 5U, 1, m.bus), kStatusCodeInvalidQueueId);
+  EXPECT_EQ(make(kCq, 1, 1, m.bus), kStatusCodeInvalidQueueSize);
+  EXPECT_EQ(make(kCq, 64U << 16U | 1U, 1, m.bus), kStatusCodeInvalidQueueSize);
+  EXPECT_EQ(make(kCq, 7U << 16U | 1U, 0, m.bus), kStatusCodeInvalidField);
+  EXPECT_EQ(make(kCq, 7U << 16U | 1U, 5U << 16U | 1U, m.bus), kStatusCodeInvalidVector);
+  EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus + 64), kStatusCodeInvalidPrpOffset);
+  EXPECT_EQ(make(kSq, 7U << 16U | 1U, 1U << 16U | 1U, m.bus), kStatusCodeInvalidCq);
+  EXPECT_EQ(make(kSq, 7U << 16U | 1U, 1U, m.bus), kStatusCodeInvalidQueueId);
+  EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus), 0U);
+  EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus), kStatusCodeInvalidQueueId);
+  EXPECT_EQ(make(kSq, 7U << 16U | 2U, 1U << 16U | 1U, m.bus + 4096), 0U);
+  EXPECT_EQ(make(kAdminOpcodeDeleteCq, 1, 0, 0), kStatusCodeInvalidQueueDeletion);
+  EXPECT_EQ(make(kAdminOpcodeDeleteSq, 3, 0, 0), kStatusCodeInvalidQueueId);
+  EXPECT_EQ(make(kAdminOpcodeDeleteSq, 2, 0, 0), 0U);
+  EXPECT_EQ(make(kAdminOpcodeDeleteSq, 2, 0, 0), kStatusCodeInvalidQueueId);
+  EXPECT_EQ(make(kAdminOpcodeDeleteCq, 1, 0, 0), 0U);
+  EXPECT_EQ(make(kAdminOpcodeDeleteCq, 1, 0, 0), kStatusCodeInvalidQueueId);
+  EXPECT_EQ(make(0x7F, 0, 0, 0), kStatusCodeInvalidOpcode);
+}
+
+TEST(NvmeAdmin, WrongIdentifyAndLogCommandsAreRefused) {
+  NvmeBench bench;
+  bench.start();
+  const NvmeBench::Memory m = bench.share(4096);
+  const auto code = [&](unsigned opcode, std::uint32_t nsid, std::uint32_t dword10, unsigned flags = 0,
+                        std::uint64_t offset = 0) {
+    Sqe c;
+    c.opcode = opcode;
+    c.nsid = nsid;
+    c.dword10 = dword10;
+    c.data1 = m.bus;
+    c.flags = flags;
+    c.dword12 = static_cast<std::uint32_t>(offset);
+    return bench.run(0, c).code;
+  };
+  EXPECT_EQ(code(kAdminOpcodeIdentify, 0, 0), kStatusCodeInvalidNamespace);
+  EXPECT_EQ(code(kAdminOpcodeIdentify, 3, 0), kStatusCodeInvalidNamespace);
+  EXPECT_EQ(code(kAdminOpcodeIdentify, 0xFFFF'FFFE, 2), kStatusCodeInvalidNamespace);
+  EXPECT_EQ(code(kAdminOpcodeIdentify, 1, 0x13), kStatusCodeInvalidField);
+  EXPECT_EQ(code(kAdminOpcodeIdentify, 0, 1, 0x40), kStatusCodeInvalidField) << "an SGL";
+  EXPECT_EQ(code(kAdminOpcodeIdentify, 0, 1, 1), kStatusCodeInvalidField) << "fused";
+  EXPECT_EQ(code(kAdminOpcodeGetLogPage, 0, 0x7F), kStatusCodeInvalidLogPage);
+  EXPECT_EQ(code(kAdminOpcodeGetLogPage, 1, kLogPageSmart | 127U << 16U), kStatusCodeInvalidField);
+  EXPECT_EQ(code(kAdminOpcodeGetLogPage, 0, kLogPageSmart | 3U << 16U, 0, 2), kStatusCodeInvalidField);
+  EXPECT_EQ(code(kAdminOpcodeGetLogPage, 0, kLogPageSmart | 3U << 16U, 0, 516), kStatusCodeInvalidField);
+  EXPECT_EQ(code(kAdminOpcodeGetLogPage, 0, kLogPageSmart | 0xFFFFU << 16U), kStatusCodeInvalidField)
+      << "beyond MDTS";
+  const auto errors = bench.log(kLogPageError, 128);
+  EXPECT_EQ(at(errors, 0, 8), 11U) << "each has an entry, the newest first";
+  EXPECT_EQ(at(errors, 12, 2) >> 1U & 0x7FFU, std::uint64_t{kStatusCodeInvalidField});
+  EXPECT_EQ(at(errors, 64, 8), 10U);
+  EXPECT_EQ(at(bench.log(kLogPageSmart, 512), 176, 8), 11U);
+}
+
+TEST(NvmeAdmin, EventsAreToldOnceUntilTheirPageIsRead) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.set_feature(kFeatureAsyncEvents, 0x102).code, 0U);
+  for (int i = 0; i < 4; ++i) bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  bench.host.pass(5000);
+  EXPECT_FALSE(bench.poll(0).came);
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeAsyncEventRequest}).code, kStatusCodeTooManyAsyncEvents);
+  bench.write(0x1000 + 8 * 3, 1);  // no such queue
+  EXPECT_EQ(bench.wait(0).result, 0x1'0000U);
+  bench.write(0x1000, 77);  // no such entry
+  EXPECT_FALSE(bench.wait(0, 20).came) << "one of that type was told, and its page has not been read";
+  bench.log(kLogPageError, 64, true);
+  EXPECT_FALSE(bench.wait(0, 20).came);
+  bench.log(kLogPageError, 64);
+  EXPECT_EQ(bench.wait(0).result, 0x1'0100U);
+  bench.system.nvme(0).set_active(2, false, bench.host.now() + 1);
+  EXPECT_EQ(bench.wait(0).result, 0x4'0002U);
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 0, 4), 2U);
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 0, 4), 0U);
+  // Warmer than the threshold: the answer and the event, in either order.
+  bench.submit(0, {kAdminOpcodeSetFeatures, 0, 0, 0, kFeatureTemperatureThreshold, 300});
+  const Cqe first = bench.wait(0), second = bench.wait(0);
+  EXPECT_EQ(first.result | second.result, 0x2'0101U);
+  EXPECT_EQ(bench.log(kLogPageSmart, 512)[0], 2);
+}
+
+TEST(NvmeAdmin, AbortEndsWhatWaits) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(4096);
+  NvmeFaultRule rule;
+  rule.fault = NvmeFault::timeout;
+  rule.count = 2;
+  bench.core().inject(rule);
+  const unsigned lost = bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 1, m));
+  bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 1, m));
+  EXPECT_FALSE(bench.wait(1, 50).came);
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 0, 1, m)).code, 0U) << "others go on";
+  Sqe abort;
+  abort.opcode = kAdminOpcodeAbort;
+  abort.dword10 = 1U | lost << 16U;
+  EXPECT_EQ(bench.run(0, abort).result, 0U);
+  const Cqe ended = bench.wait(1);
+  EXPECT_EQ(ended.id, lost);
+  EXPECT_EQ(ended.code, kStatusCodeAbortRequested);
+  EXPECT_FALSE(ended.do_not_retry);
+  EXPECT_EQ(bench.run(0, abort).result, 1U) << "it is over";
+  // The end of its queue ends the other one.
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeDeleteSq, 0, 0, 0, 1}).code, 0U);
+  EXPECT_EQ(bench.wait(1).code, kStatusCodeAbortedSqDeletion);
+  const unsigned event = bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  abort.dword10 = event << 16U;
+  bench.submit(0, abort);
+  const Cqe one = bench.wait(0), two = bench.wait(0);
+  EXPECT_EQ(one.code | two.code, kStatusCodeAbortRequested);
+}
+
+}  // namespace nvme_commands_test
+}  // namespace warpline
