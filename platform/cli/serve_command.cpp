@@ -10,6 +10,7 @@
 #include "platform/cli/console.h"
 #include "platform/cli/output_check.h"
 #include "platform/cli/shared_options.h"
+#include "platform/config/namespace_files.h"
 #include "platform/machine/device_log.h"
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/access_watch.h"
@@ -25,7 +26,7 @@ namespace {
 
 struct ServeRequest {
   GpuChoice gpu;
-  std::vector<std::string> sockets;
+  std::vector<std::string> sockets, disks;
   bool timed = false;
   double pace = 0;
   std::uint64_t patience_s = 30;
@@ -33,32 +34,67 @@ struct ServeRequest {
   bool quiet = false;
 };
 
-/// The device that a word names: "peer[1]"; "peer" is the first.
-std::optional<unsigned> peer_of(const std::string& word) {
-  if (word == "peer") return 0;
-  if (word.size() < 7 || word.rfind("peer[", 0) != 0 || word.back() != ']') return std::nullopt;
-  return number_from<unsigned>(word.substr(5, word.size() - 6));
+/// A device that is served.
+struct ServedDevice {
+  std::string name;  ///< "peer[1]"
+  bool nvme = false;
+  unsigned index = 0;  ///< among those of its kind
+  std::string path;
+};
+
+/// "peer[1]=/tmp/socket"; "peer" is peer[0], and so is a path alone.
+Result<ServedDevice> device_of(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  const std::string device = equals == std::string::npos ? "peer" : word.substr(0, equals);
+  ServedDevice out;
+  out.path = equals == std::string::npos ? word : word.substr(equals + 1);
+  const std::size_t bracket = device.find('[');
+  const std::string kind = device.substr(0, bracket);
+  std::optional<unsigned> index = 0;
+  if (bracket != std::string::npos)
+    index = device.back() == ']'
+                ? number_from<unsigned>(device.substr(bracket + 1, device.size() - bracket - 2))
+                : std::nullopt;
+  out.nvme = kind == "nvme";
+  const unsigned most = out.nvme ? kMaxNvme : kMaxPeers;
+  if ((kind != "peer" && !out.nvme) || !index || *index >= most)
+    return Diagnostic::about(
+        "--socket " + word, fmt::format("there is no device \"{}\"", device),
+        fmt::format("peer[0] to peer[{}] and nvme[0] to nvme[{}], as in nvme[0]=/tmp/nvme", kMaxPeers - 1,
+                    kMaxNvme - 1));
+  if (out.path.empty()) return Diagnostic::about("--socket " + word, "it names no file");
+  out.index = *index;
+  out.name = indexed(kind, out.index);
+  return out;
 }
 
-/// "peer[1]=/tmp/socket", or a path alone, which is the first device's.
-Result<std::vector<Serving::Socket>> sockets_of(const std::vector<std::string>& words) {
-  std::vector<Serving::Socket> sockets;
+Result<std::vector<ServedDevice>> devices_of(const std::vector<std::string>& words) {
+  std::vector<ServedDevice> devices;
   for (const std::string& word : words) {
-    const std::size_t at = word.find('=');
-    const std::string device = at == std::string::npos ? "peer" : word.substr(0, at);
-    const std::string path = at == std::string::npos ? word : word.substr(at + 1);
-    const auto peer = peer_of(device);
-    if (!peer || *peer >= kMaxPeers)
-      return Diagnostic::about("--socket " + word, fmt::format("there is no device \"{}\"", device),
-                               fmt::format("peer[0] to peer[{}], as in peer[0]=/tmp/peer", kMaxPeers - 1));
-    if (path.empty()) return Diagnostic::about("--socket " + word, "it names no file");
-    for (const Serving::Socket& other : sockets)
-      if (other.port == *peer)
-        return Diagnostic::about("--socket " + word, fmt::format("peer[{}] has a socket already", *peer),
+    const auto device = device_of(word);
+    if (!device.ok()) return device.faults();
+    for (const ServedDevice& other : devices)
+      if (other.name == device.value().name)
+        return Diagnostic::about("--socket " + word, other.name + " has a socket already",
                                  "one client at a time has a device");
-    sockets.push_back({*peer, path});
+    devices.push_back(device.value());
   }
-  return sockets;
+  return devices;
+}
+
+/// The system with the devices that are served, and those that the configuration has besides.
+PcieSystemParameters system_of(PcieSystemParameters parameters, const std::vector<ServedDevice>& devices,
+                               const std::vector<std::string>& disks) {
+  for (const ServedDevice& device : devices) {
+    unsigned& count = device.nvme ? parameters.nvme.count : parameters.peers;
+    count = std::max(count, device.index + 1);
+  }
+  if (disks.empty()) return parameters;
+  NvmeParameters& nvme = parameters.nvme;
+  nvme.count = std::max(nvme.count, 1U);
+  nvme.namespaces = std::max(nvme.namespaces, static_cast<unsigned>(disks.size()));
+  nvme.files = joined(disks, ",");
+  return parameters;
 }
 
 /// Counters as a table, those that are not 0: path, value, unit, meaning.
@@ -84,12 +120,11 @@ class CounterLines final : public CounterVisitor {
 };
 
 std::string summary(const ServedMachine& machine, const PcieSystem& system, const Serving& serving,
-                    const std::vector<Serving::Socket>& sockets, const std::vector<AccessWatch>& watches) {
+                    const std::vector<ServedDevice>& devices, const std::vector<AccessWatch>& watches) {
   CounterLines lines;
   visit_counters("serve", machine.counters(), lines);
-  for (std::size_t i = 0; i < sockets.size(); ++i)
-    visit_counters(fmt::format("serve.peer[{}]", sockets[i].port), serving.counters(static_cast<unsigned>(i)),
-                   lines);
+  for (unsigned i = 0; i < devices.size(); ++i)
+    visit_counters("serve." + devices[i].name, serving.counters(i), lines);
   system.visit(lines);
   std::string out = lines.text();
   for (const AccessWatch& watch : watches)
@@ -100,18 +135,32 @@ std::string summary(const ServedMachine& machine, const PcieSystem& system, cons
   return out;
 }
 
+/// What is wrong with the system, or with the files behind its namespaces; empty: nothing.
+std::string problem_of(const PcieSystemParameters& parameters) {
+  for (const Problems& problems :
+       {parameters.problems("pcie_system"), nvme_file_problems(parameters.nvme, "pcie_system.nvme")})
+    for (const Problem& p : problems) return p.path + ": " + p.message;
+  return {};
+}
+
 int serve(const ServeRequest& request) {
   auto config = request.gpu.load();
   if (!config.ok()) return bad_input(config.faults());
-  const auto sockets = sockets_of(request.sockets);
-  if (!sockets.ok()) return bad_input(sockets.faults());
+  const auto found = devices_of(request.sockets);
+  if (!found.ok()) return bad_input(found.faults());
+  const std::vector<ServedDevice>& devices = found.value();
   OutputCheck outputs;
+  for (const std::string& disk : request.disks) {
+    if (disk.empty() || disk.find(',') != std::string::npos)
+      return bad_input(fmt::format("--disk: \"{}\" is no name that a disk can have here", disk),
+                       "a file without commas in its path");
+    outputs.add_input(disk, "a disk");
+  }
   outputs.add_output("--access-log", request.access_log);
   if (!outputs.faults().empty()) return bad_input(outputs.faults());
 
-  PcieSystemParameters parameters = config.value().pcie_system;
-  for (const Serving::Socket& socket : sockets.value())
-    parameters.peers = std::max(parameters.peers, socket.port + 1);
+  const PcieSystemParameters parameters = system_of(config.value().pcie_system, devices, request.disks);
+  if (const std::string problem = problem_of(parameters); !problem.empty()) return bad_input(problem);
   const unsigned mhz = config.value().clocks.fastest();
   PcieSystem system(parameters, mhz, 1U << 20U);
   ServedMachine machine(system);
@@ -126,7 +175,8 @@ int serve(const ServeRequest& request) {
     system.function(i).watch([&watch = watches[i]](const BusAccess& access) { watch.note(access); });
 
   Serving::Options options;
-  options.sockets = sockets.value();
+  for (const ServedDevice& device : devices)
+    options.sockets.push_back({device.nvme ? system.peers() + device.index : device.index, device.path});
   options.pace = request.pace;
   options.server.patience = std::chrono::seconds(request.patience_s);
   options.server.log = [](const std::string& sentence) {
@@ -135,14 +185,14 @@ int serve(const ServeRequest& request) {
   const auto serving = Serving::listen(machine, mhz, options);
   if (!serving.ok()) return bad_input(serving.faults());
   if (!request.quiet) {
-    for (const Serving::Socket& socket : sockets.value())
-      print_message(fmt::format("peer[{}] is served at {}\n", socket.port, socket.path));
+    for (const ServedDevice& device : devices)
+      print_message(fmt::format("{} is served at {}\n", device.name, device.path));
     print_message(fmt::format("{}, {}; Ctrl-C ends it\n", request.timed ? "timed" : "loosely timed",
                               request.pace == 0 ? std::string("as fast as it can")
                                                 : fmt::format("{} s of model time a second", request.pace)));
   }
   serving.value()->run({SIGINT, SIGTERM});
-  if (!request.quiet) print_result(summary(machine, system, *serving.value(), sockets.value(), watches));
+  if (!request.quiet) print_result(summary(machine, system, *serving.value(), devices, watches));
   if (!request.access_log.empty()) {
     const bool json = std::filesystem::path(request.access_log).extension() == ".json";
     const std::string failed = write_file_atomically(request.access_log, device_log(system, {}, json));
@@ -158,12 +208,18 @@ void add_serve(CLI::App& app, int& status) {
       "serve", "Serves devices to emulators such as QEMU, by the vfio-user protocol, until Ctrl-C");
   ServeRequest& r = options_of(command, status, serve);
   command
-      .add_option(
-          "--socket", r.sockets,
-          "where a device is served: PATH, or DEVICE=PATH, such as peer[1]=/tmp/peer1; may be repeated")
+      .add_option("--socket", r.sockets,
+                  "where a device is served: PATH, or DEVICE=PATH, such as peer[1]=/tmp/peer1 or "
+                  "nvme[0]=/tmp/nvme; may be repeated")
       ->required()
       ->allow_extra_args(false)
       ->type_name("[DEVICE=]PATH");
+  command
+      .add_option("--disk", r.disks,
+                  "a file that is a namespace of nvme[0], the next for each; otherwise it has memory; may be "
+                  "repeated")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
   command.add_flag("--timed", r.timed,
                    "every packet in its cycle, for measuring; otherwise loosely timed, for bringing up");
   command
