@@ -3,10 +3,12 @@
  * Tests the module through its file, and measures: a line for each check, and at the end
  * "all N tests passed" with status 0, or how many failed with status 1.
  *
- *   wl_peer_test [--device FILE] [--remove] [--measure] [--no-tests]
+ *   wl_peer_test [--device FILE] [--remove] [--stress SECONDS] [--measure] [--no-tests]
  *
  * --device   instead of /dev/warpline_peer0
- * --remove   also takes the device off its bus while it is open, and puts it back
+ * --remove   also has the function fail while it is open, resets it, takes it off its bus, and puts
+ *            it back
+ * --stress   also has several processes use it for so long while it is reset again and again
  * --measure  also tells what things take, after the tests
  */
 #define _GNU_SOURCE
@@ -192,6 +194,7 @@ static uint8_t *memory_of(size_t bytes)
 
 /* Numbers that repeat from run to run. */
 static uint32_t state = 1;
+
 static uint32_t draw(void)
 {
 	state = state * 1664525U + 1013904223U;
@@ -792,10 +795,281 @@ static bool write_file(const char *name, const char *text)
 	return right;
 }
 
-static void *remove_soon(void *name)
+/* Writes 1 to a file, a while later. */
+static void *write_soon(void *name)
 {
 	usleep(200000);
 	return (void *)(uintptr_t)write_file(name, "1");
+}
+
+/* A file that the kernel has of the function. */
+static bool name_of(const char *file, char *name)
+{
+	char link[128];
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device/%s", major(st.st_rdev),
+		 minor(st.st_rdev), file);
+	return realpath(link, name);
+}
+
+/* Copies in a row, while things happen to the device. Every one that is done must be right. */
+struct crowd {
+	uint8_t *from, *to;
+	struct warpline_peer_command commands[8];
+	unsigned int done, aborted, wrong;
+};
+#define CROWD_BYTES 50000
+
+static void gather(struct crowd *crowd)
+{
+	memset(crowd, 0, sizeof(*crowd));
+	crowd->from = memory_of(8 * CROWD_BYTES);
+	crowd->to = memory_of(8 * CROWD_BYTES);
+}
+
+static void scatter(struct crowd *crowd)
+{
+	munmap(crowd->from, 8 * CROWD_BYTES);
+	munmap(crowd->to, 8 * CROWD_BYTES);
+}
+
+/* Submits all eight. Returns as ioctl() does. */
+static int submit_crowd(struct crowd *crowd, int file)
+{
+	unsigned int i;
+
+	scramble(crowd->from, 1000);
+	for (i = 1000; i < 8 * CROWD_BYTES; i += 1000)
+		memcpy(crowd->from + i, crowd->from, 1000);
+	for (i = 0; i < 8; ++i) {
+		const uint32_t at = i * CROWD_BYTES;
+
+		crowd->commands[i] =
+			copy_of(crowd->to + at, crowd->from + at, 1 + draw() % CROWD_BYTES);
+		crowd->commands[i].cookie = i;
+	}
+	return submit_to(file, crowd->commands, 8);
+}
+
+/* Waits for so many of them. Returns how many came. */
+static unsigned int await_crowd(struct crowd *crowd, int file, unsigned int count)
+{
+	struct warpline_peer_completion done[8];
+	unsigned int taken = 0;
+	int i, got;
+
+	while (taken < count && (got = wait_at(file, done, 8, 1, PATIENCE_US)) > 0) {
+		for (i = 0; i < got; ++i) {
+			const struct warpline_peer_command *c =
+				&crowd->commands[done[i].cookie % 8];
+			const void *from = (void *)(uintptr_t)c->source;
+			const void *to = (void *)(uintptr_t)c->destination;
+
+			if (done[i].status == WARPLINE_PEER_OK) {
+				++crowd->done;
+				crowd->wrong += memcmp(from, to, c->length) != 0;
+			} else if (done[i].status == WARPLINE_PEER_ABORTED) {
+				++crowd->aborted;
+			} else {
+				++crowd->wrong;
+			}
+		}
+		taken += got;
+	}
+	return taken;
+}
+
+/* A reset of the whole function, as by an administrator. */
+static void test_function_reset(void)
+{
+	char name[4096];
+	struct crowd crowd;
+	pthread_t thread;
+	void *written = NULL;
+	uint64_t end = now_ns() + 500000000;
+	bool lost = false;
+
+	if (!check(name_of("reset", name), "the function can be reset"))
+		return;
+	gather(&crowd);
+	pthread_create(&thread, NULL, write_soon, name);
+	while (now_ns() < end) {
+		const int got = submit_crowd(&crowd, peer);
+
+		if (got < 0 && errno != EAGAIN)
+			lost = true;
+		if (got > 0 && await_crowd(&crowd, peer, got) != (unsigned int)got)
+			lost = true;
+	}
+	pthread_join(thread, &written);
+	check(written && !lost && !crowd.wrong && crowd.done, "it is, while it is used");
+	printf("   %u done, %u aborted\n", crowd.done, crowd.aborted);
+	scatter(&crowd);
+	check(works_at(peer, 3), "and works");
+}
+
+/* Two bytes of the function's configuration space. */
+static uint16_t config(unsigned int offset, const uint16_t *value)
+{
+	uint16_t was = 0xFFFF;
+	char name[4096];
+	int file;
+
+	if (!name_of("config", name))
+		return was;
+	file = open(name, O_RDWR);
+	if (pread(file, &was, 2, offset) != 2 || (value && pwrite(file, value, 2, offset) != 2))
+		was = 0xFFFF;
+	close(file);
+	return was;
+}
+
+static unsigned int capability(uint8_t id)
+{
+	unsigned int at = config(0x34, NULL) & 0xFF, tries;
+
+	for (tries = 0; at >= 0x40 && tries < 48; ++tries) {
+		const uint16_t head = config(at, NULL);
+
+		if ((head & 0xFF) == id)
+			return at;
+		at = head >> 8;
+	}
+	return 0;
+}
+
+/* Takes bits of the COMMAND register away while a command is submitted. Returns what it was. */
+#define PCI_COMMAND 0x04
+#define MEMORY_SPACE 2
+#define BUS_MASTER 4
+static uint16_t submit_without(uint16_t bits)
+{
+	const struct warpline_peer_command nop = {};
+	const uint16_t command = config(PCI_COMMAND, NULL), less = command & ~bits;
+
+	check(command != 0xFFFF && config(PCI_COMMAND, &less) == command, "bits are taken away");
+	check(submit_to(peer, &nop, 1) == 1, "a command");
+	return command;
+}
+
+/* The device is found out, recovers, and programs are told. */
+static void test_failures(void)
+{
+	static const char limit[] = "/sys/module/warpline_peer/parameters/command_timeout_ms";
+	const unsigned int msix = capability(0x11);
+	const uint16_t control = msix ? config(msix + 2, NULL) : 0, masked = control | 1 << 14;
+	struct warpline_peer_completion done = {};
+	struct pollfd p = { .fd = peer, .events = POLLIN };
+	struct warpline_peer_command nop = {};
+	uint16_t command;
+
+	check(write_file(limit, "300"), "commands may take 300 ms");
+	check(msix && config(msix + 2, &masked) == control, "interrupts are masked");
+	check(run_at(peer, &nop, &done) == WARPLINE_PEER_OK && !done.interrupt_ns,
+	      "a completion of which no interrupt tells");
+	check(config(msix + 2, &control) == masked, "and are no more");
+	check(works_at(peer, 3), "and the device works");
+
+	submit_without(BUS_MASTER);
+	check(wait_at(peer, &done, 1, 1, PATIENCE_US) == 1 && done.status == WARPLINE_PEER_ABORTED,
+	      "a device that could not read its ring is recovered");
+	check(works_at(peer, 3), "and works");
+
+	command = submit_without(MEMORY_SPACE);
+	config(PCI_COMMAND, &command);
+	check(wait_at(peer, &done, 1, 1, PATIENCE_US) == 1 && done.status == WARPLINE_PEER_ABORTED,
+	      "a device that heard of none is recovered");
+	check(works_at(peer, 3), "and works");
+
+	command = submit_without(MEMORY_SPACE | BUS_MASTER);
+	check(wait_at(peer, &done, 1, 1, PATIENCE_US) == 1 && done.status == WARPLINE_PEER_ABORTED,
+	      "a device that does not answer is given up");
+	check(poll(&p, 1, 0) == 1 && p.revents == POLLERR, "poll() says so");
+	check(!ioctl(peer, WARPLINE_PEER_IOC_INFO, &info) && info.failed, "and so does it");
+	refused(submit_to(peer, &nop, 1), ENODEV, "no command");
+	refused(open(path, O_RDWR), ENODEV, "nobody else");
+	refused(ioctl(peer, WARPLINE_PEER_IOC_RESET), ENODEV, "no reset");
+	config(PCI_COMMAND, &command);
+	check(!ioctl(peer, WARPLINE_PEER_IOC_RESET), "but one when it answers again");
+	check(works_at(peer, 3), "and the device works");
+	check(write_file(limit, "30000"), "commands may take their time again");
+}
+
+/* What a process does in the meantime: 0 if it found nothing wrong. */
+static int stress_one(unsigned int seed, uint64_t end)
+{
+	struct crowd crowd;
+	unsigned int rounds = 0;
+
+	state = seed;
+	gather(&crowd);
+	while (now_ns() < end && !crowd.wrong) {
+		const int file = open(path, O_RDWR);
+		unsigned int i;
+
+		if (file < 0) {
+			if (errno != EAGAIN && errno != EIO && errno != EBUSY)
+				return 2;
+			continue;
+		}
+		for (i = draw() % 10; i > 0; --i) {
+			const int got = submit_crowd(&crowd, file);
+
+			if (got < 0 && errno != EAGAIN && errno != EIO)
+				return 3;
+			if (got > 0 && await_crowd(&crowd, file, got) != (unsigned int)got)
+				return 4;
+		}
+		/* These are under way as it is closed, and their memory may be given back before.
+		 */
+		submit_crowd(&crowd, file);
+		if (draw() % 2) {
+			scatter(&crowd);
+			gather(&crowd);
+		}
+		close(file);
+		++rounds;
+	}
+	scatter(&crowd);
+	return crowd.wrong || !rounds;
+}
+
+static void test_stress(unsigned int seconds)
+{
+	const uint64_t end = now_ns() + seconds * 1000000000ULL;
+	const unsigned int count = info.queues - 1 < 6 ? info.queues - 1 : 6;
+	unsigned int i, resets = 0, right = 0;
+	bool is_function = false;
+	char name[4096];
+	pid_t children[6];
+
+	is_function = name_of("reset", name);
+	for (i = 0; i < count; ++i) {
+		children[i] = fork();
+		if (children[i] == 0)
+			_exit(stress_one(i + 1, end));
+	}
+	while (now_ns() < end) {
+		usleep(20000 + draw() % 200000);
+		if (is_function && resets % 4 == 3)
+			write_file(name, "1");
+		else
+			ioctl(peer, WARPLINE_PEER_IOC_RESET);
+		++resets;
+	}
+	for (i = 0; i < count; ++i) {
+		const int status = exit_of(children[i]);
+
+		right += status == 0;
+		if (status)
+			printf("   process %u ended with %d\n", i, status);
+	}
+	printf("   %u resets\n", resets);
+	check(right == count && resets > 0, "several processes and resets");
+	check(works_at(peer, 3), "and the device works");
 }
 
 static void test_removal(void)
@@ -806,27 +1080,21 @@ static void test_removal(void)
 	struct warpline_peer_command nop = {};
 	struct pollfd p = { .fd = peer, .events = POLLIN };
 	uint8_t *from = memory_of(1 << 20), *to = memory_of(1 << 20), *buffer, *memory;
-	char name[128], target[256];
+	char name[4096];
 	pthread_t thread;
 	void *removed = NULL;
 	unsigned int i, taken = 0;
-	struct stat st;
 	int got, tries;
 
-	stat(path, &st);
-	snprintf(name, sizeof(name), "/sys/dev/char/%u:%u/device/remove", major(st.st_rdev),
-		 minor(st.st_rdev));
-	if (!realpath(name, target)) {
-		check(false, "sysfs has the device");
+	if (!check(name_of("remove", name), "sysfs has the device"))
 		return;
-	}
 	ioctl(peer, WARPLINE_PEER_IOC_SHARED, &shared);
 	buffer = map_at(WARPLINE_PEER_MAP_BUFFER, 4096, MAP_SHARED);
 	memory = map_at(WARPLINE_PEER_MAP_SHARED, 4096, MAP_SHARED);
 	check(fault_at(buffer) == 0 && fault_at(memory) == 0, "what is mapped is there");
 	for (i = 0; i < 100; ++i)
 		commands[i] = copy_of(to, from, 100000);
-	pthread_create(&thread, NULL, remove_soon, target);
+	pthread_create(&thread, NULL, write_soon, name);
 	while ((got = submit_to(peer, commands, 100)) > 0 || errno == EAGAIN) {
 		got = wait_at(peer, done, 100, 1, PATIENCE_US);
 		if (got > 0)
@@ -978,7 +1246,7 @@ static void measure(void)
 	munmap(to, 65536);
 }
 
-static void test(bool removal)
+static void test(bool removal, unsigned int stress)
 {
 	test_registers();
 	test_commands();
@@ -998,6 +1266,12 @@ static void test(bool removal)
 	test_unmapping();
 	test_reset();
 	test_unloading();
+	if (removal) {
+		test_failures();
+		test_function_reset();
+	}
+	if (stress)
+		test_stress(stress);
 	if (removal)
 		test_removal();
 }
@@ -1005,6 +1279,7 @@ static void test(bool removal)
 int main(int argc, char **argv)
 {
 	bool removal = false, measured = false, tested = true;
+	unsigned int stress = 0;
 	int i;
 
 	for (i = 1; i < argc; ++i) {
@@ -1012,6 +1287,8 @@ int main(int argc, char **argv)
 			path = argv[++i];
 		} else if (!strcmp(argv[i], "--remove")) {
 			removal = true;
+		} else if (!strcmp(argv[i], "--stress") && i + 1 < argc) {
+			stress = strtoul(argv[++i], NULL, 10);
 		} else if (!strcmp(argv[i], "--measure")) {
 			measured = true;
 		} else if (!strcmp(argv[i], "--no-tests")) {
@@ -1028,7 +1305,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (tested)
-		test(removal);
+		test(removal, stress);
 	if (measured && peer >= 0)
 		measure();
 	if (!tested)

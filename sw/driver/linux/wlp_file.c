@@ -151,16 +151,20 @@ static bool has_done(const struct wlp_file *file, unsigned int count)
 static void drain(struct wlp_file *file)
 {
 	struct wlp_device *device = file->device;
-	const unsigned long until = jiffies + CLOSE_TIMEOUT;
+	const u32 *parts = &device->peer.queue[file->queue].under_way;
+	unsigned long until = jiffies + CLOSE_TIMEOUT;
 
 	wlp_look(file);
 	while (file->attached && file->under_way_count && time_before(jiffies, until)) {
 		const unsigned int done = file->done_count;
+		const u32 before = *parts;
 
 		mutex_unlock(&device->lock);
 		wait_event_timeout(file->wait, has_done(file, done + 1), HZ / 10);
 		mutex_lock(&device->lock);
 		wlp_look(file);
+		if (*parts != before)
+			until = jiffies + CLOSE_TIMEOUT;
 	}
 	if (file->attached && file->under_way_count)
 		wlp_recover(device);
