@@ -643,5 +643,4 @@ const struct file_operations wlp_operations = {
 	.compat_ioctl = compat_ptr_ioctl,
 	.poll = wlp_poll,
 	.mmap = wlp_mmap,
-	.llseek = no_llseek,
 };
