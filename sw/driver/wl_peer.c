@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* The device as a whole: whether it is there, what it is, how it fares. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Driver of the peer device. It allocates nothing, keeps no global state and calls nothing but its port, so
  * that it runs wherever the eight functions of wl_port.h can be written. One device is used by one thread at
  * a time. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* What the parts of the driver share. */
 #ifndef WL_PEER_INTERNAL_H
 #define WL_PEER_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Queues: creating, submitting, completing; bringing the device up with them, to rights, and down. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Commands over memory that lies in more pieces than a scatter list has entries. */
 #include "wl_peer_internal.h"
 
