@@ -317,8 +317,9 @@ static long do_wait(struct wlp_file *file, const void __user *from, bool nonbloc
 		return -EINVAL;
 	if (nonblocking)
 		wait.at_least = 0;
+	/* The running jiffy counts for nothing. */
 	left = wait.timeout_us == WARPLINE_PEER_FOREVER ? MAX_SCHEDULE_TIMEOUT
-							: usecs_to_jiffies(wait.timeout_us);
+							: usecs_to_jiffies(wait.timeout_us) + 1;
 	for (;;) {
 		if (wait.at_least)
 			left = wait_event_interruptible_timeout(
