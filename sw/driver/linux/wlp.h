@@ -21,7 +21,7 @@
 #include <linux/workqueue.h>
 
 #include "warpline_peer.h"
-#include "wl_peer.h"
+#include "sw/driver/wl_peer.h"
 
 #define WLP_BARS 6
 #define WLP_BUFFER_BAR 4
