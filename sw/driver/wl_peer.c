@@ -1,4 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* The device as a whole: whether it is there, what it is, how it fares. */
+#include <string.h>
+
 #include "wl_peer_internal.h"
 
 /* How long a reset may take: reads that the device has under way come back or are given up by then. */
@@ -64,14 +67,13 @@ static enum wl_result learn(struct wl_peer* peer) {
 }
 
 enum wl_result wl_peer_probe(struct wl_peer* peer, const struct wl_port* port) {
-  const struct wl_peer none = {0};
   enum wl_result result;
   if (peer == NULL || port == NULL) return WL_BAD_ARGUMENT;
-  *peer = none;
+  memset(peer, 0, sizeof *peer);
   peer->port = port;
   result = learn(peer);
   /* Nothing is ever written to a device that is somebody else's. */
-  if (result != WL_OK) *peer = none;
+  if (result != WL_OK) memset(peer, 0, sizeof *peer);
   return result;
 }
 

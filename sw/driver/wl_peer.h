@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Driver of the peer device. It allocates nothing, keeps no global state and calls nothing but its port, so
  * that it runs wherever the eight functions of wl_port.h can be written. One device is used by one thread at
  * a time. */
@@ -135,6 +136,44 @@ enum wl_result wl_peer_poll(struct wl_peer* peer, unsigned queue, struct wl_peer
  * again and again. WL_TIMEOUT, WL_STOPPED or WL_GONE says what became of the device if there is none. */
 enum wl_result wl_peer_wait(struct wl_peer* peer, unsigned queue, uint32_t timeout_us,
                             struct wl_peer_completion* completion);
+
+/* A piece of memory as the device reaches it: a bus address, or an offset in the device's buffer. Never of 0
+ * bytes. */
+struct wl_peer_piece {
+  uint64_t bus;
+  uint32_t bytes;
+};
+
+/* Memory in pieces, of which some have been taken. `count` 0: none, as the opcode wants none. */
+struct wl_peer_pieces {
+  const struct wl_peer_piece* piece;
+  uint32_t count;
+  uint32_t at;     /* the piece to be taken next */
+  uint32_t offset; /* in that */
+};
+
+/* Where a scatter list may be written: 16 bytes an entry, which the device reaches at `bus`. */
+struct wl_peer_list {
+  uint8_t* memory;
+  uint64_t bus;
+};
+
+/* A command over memory in any number of pieces, which is made into several where a scatter list does not
+ * hold them. Such a command is not done at once: its parts may end in any order. */
+struct wl_peer_split {
+  struct wl_peer_command rest; /* length, operand and cookie of what is left; addresses are not looked at */
+  struct wl_peer_pieces source;
+  struct wl_peer_pieces destination;
+  unsigned
+      entries; /* that a list may have: 1 to the device's (wl_peer.scatter), and as many as fit in memory */
+};
+
+/* Makes the next part, as large as lists allow: WL_NONE if nothing is left. Memory in one piece is named by
+ * its address and leaves the list alone. WL_BAD_ARGUMENT: the pieces hold less than the command's length, and
+ * so much has been made of it. */
+enum wl_result wl_peer_split_next(struct wl_peer_split* split, const struct wl_peer_list* source_list,
+                                  const struct wl_peer_list* destination_list,
+                                  struct wl_peer_command* command);
 
 /* Says what state the device is in: WL_OK, WL_STOPPED or WL_GONE. `errors`: where its ERROR register goes,
  * which is cleared; may be null. */

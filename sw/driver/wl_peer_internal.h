@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* What the parts of the driver share. */
 #ifndef WL_PEER_INTERNAL_H
 #define WL_PEER_INTERNAL_H
@@ -16,8 +17,19 @@ static inline void wl_peer_write64(const struct wl_peer* peer, uint32_t offset, 
   peer->port->write(peer->port->context, WL_PEER_BAR, offset, 8, value);
 }
 
+/* In parentheses, as Linux has a macro of that name. */
+static inline void wl_peer_barrier(const struct wl_peer* peer) {
+  (peer->port->barrier)(peer->port->context);
+}
+
 static inline void wl_peer_log(const struct wl_peer* peer, enum wl_log_level level, const char* text) {
   peer->port->log(peer->port->context, level, text);
+}
+
+/* Writes a number as the device reads it. */
+static inline void wl_peer_put(uint8_t* to, uint64_t value, unsigned bytes) {
+  unsigned i;
+  for (i = 0; i < bytes; ++i) to[i] = (uint8_t)(value >> 8 * i);
 }
 
 /* Whether the device answers: all ones in another register are data then. */

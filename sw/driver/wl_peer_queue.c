@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Queues: creating, submitting, completing; bringing the device up with them, to rights, and down. */
 #include <string.h>
 
@@ -35,7 +36,7 @@ static enum wl_result tell_of(struct wl_peer* peer, unsigned number) {
   wl_peer_write32(peer, WL_PEER_COALESCE_OFFSET(number),
                   options->coalesce_count << WL_PEER_COALESCE_COMPLETIONS_SHIFT |
                       options->coalesce_ns << WL_PEER_COALESCE_TIME_SHIFT);
-  peer->port->barrier(peer->port->context);
+  wl_peer_barrier(peer);
   wl_peer_write32(peer, WL_PEER_QUEUE_CONTROL_OFFSET(number), control);
   queue->enabled = 1;
   return WL_OK;
@@ -118,11 +119,6 @@ static uint32_t take_slot(struct wl_peer_queue* queue, uint64_t cookie) {
   return queue->search;
 }
 
-static void put(uint8_t* entry, unsigned offset, uint64_t value, unsigned bytes) {
-  unsigned i;
-  for (i = 0; i < bytes; ++i) entry[offset + i] = (uint8_t)(value >> 8 * i);
-}
-
 enum wl_result wl_peer_submit(struct wl_peer* peer, unsigned number, const struct wl_peer_command* command) {
   struct wl_peer_queue* queue = find(peer, number);
   uint8_t entry[WL_PEER_COMMAND_BYTES] = {0};
@@ -131,16 +127,16 @@ enum wl_result wl_peer_submit(struct wl_peer* peer, unsigned number, const struc
   if (!queue->enabled) return WL_STOPPED;
   if (queue->under_way + 1 >= wl_peer_entries_of(queue)) return WL_FULL;
   id = take_slot(queue, command->cookie);
-  put(entry, WL_PEER_COMMAND_OPCODE_OFFSET, command->opcode, 1);
-  put(entry, WL_PEER_COMMAND_FLAGS_OFFSET,
-      (command->source_entries != 0 ? 1u : 0u) | (command->destination_entries != 0 ? 2u : 0u), 1);
-  put(entry, WL_PEER_COMMAND_ID_OFFSET, id, 2);
-  put(entry, WL_PEER_COMMAND_SOURCE_ENTRIES_OFFSET, command->source_entries, 2);
-  put(entry, WL_PEER_COMMAND_DESTINATION_ENTRIES_OFFSET, command->destination_entries, 2);
-  put(entry, WL_PEER_COMMAND_LENGTH_OFFSET, command->length, 4);
-  put(entry, WL_PEER_COMMAND_SOURCE_OFFSET, command->source, 8);
-  put(entry, WL_PEER_COMMAND_DESTINATION_OFFSET, command->destination, 8);
-  put(entry, WL_PEER_COMMAND_OPERAND_OFFSET, command->operand, 8);
+  wl_peer_put(entry + WL_PEER_COMMAND_OPCODE_OFFSET, command->opcode, 1);
+  wl_peer_put(entry + WL_PEER_COMMAND_FLAGS_OFFSET,
+              (command->source_entries != 0 ? 1u : 0u) | (command->destination_entries != 0 ? 2u : 0u), 1);
+  wl_peer_put(entry + WL_PEER_COMMAND_ID_OFFSET, id, 2);
+  wl_peer_put(entry + WL_PEER_COMMAND_SOURCE_ENTRIES_OFFSET, command->source_entries, 2);
+  wl_peer_put(entry + WL_PEER_COMMAND_DESTINATION_ENTRIES_OFFSET, command->destination_entries, 2);
+  wl_peer_put(entry + WL_PEER_COMMAND_LENGTH_OFFSET, command->length, 4);
+  wl_peer_put(entry + WL_PEER_COMMAND_SOURCE_OFFSET, command->source, 8);
+  wl_peer_put(entry + WL_PEER_COMMAND_DESTINATION_OFFSET, command->destination, 8);
+  wl_peer_put(entry + WL_PEER_COMMAND_OPERAND_OFFSET, command->operand, 8);
   wl_peer_submission_put(peer, queue, queue->tail, entry);
   queue->tail = (queue->tail + 1) & (wl_peer_entries_of(queue) - 1);
   return WL_OK;
@@ -152,7 +148,7 @@ enum wl_result wl_peer_ring(struct wl_peer* peer, unsigned number) {
   if (queue == NULL) return WL_BAD_ARGUMENT;
   if (!queue->enabled) return WL_STOPPED;
   if (queue->rung == queue->tail) return WL_OK;
-  peer->port->barrier(peer->port->context);
+  wl_peer_barrier(peer);
   result = wl_peer_submissions_flush(peer, queue);
   if (result != WL_OK) return result;
   wl_peer_write32(peer, WL_PEER_SQ_TAIL_DOORBELL_OFFSET(number), queue->tail);
@@ -190,7 +186,7 @@ enum wl_result wl_peer_poll(struct wl_peer* peer, unsigned number, struct wl_pee
   if ((completion_field(peer, queue, WL_PEER_COMPLETION_PHASE_OFFSET, 2) & 1u) != queue->phase)
     return WL_NONE;
   /* The phase tells that the rest is there, so the rest, and the data, is read after it. */
-  peer->port->barrier(peer->port->context);
+  wl_peer_barrier(peer);
   word = completion_field(peer, queue, WL_PEER_COMPLETION_ID_OFFSET, 8);
   /* Nobody has answered, this time or when it was the phase's turn. */
   if (queue->options.completions == NULL && word == UINT64_MAX) return WL_NONE;
@@ -219,7 +215,7 @@ enum wl_result wl_peer_poll(struct wl_peer* peer, unsigned number, struct wl_pee
   /* The device needs free entries now and then, not the exact number. */
   if (++queue->taken >= wl_peer_entries_of(queue) / 2 || queue->under_way == 0) {
     /* The entries are read before the device may write them again. */
-    peer->port->barrier(peer->port->context);
+    wl_peer_barrier(peer);
     wl_peer_write32(peer, WL_PEER_CQ_HEAD_DOORBELL_OFFSET(number), queue->head);
     queue->taken = 0;
   }

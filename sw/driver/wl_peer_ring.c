@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* Where rings lie: in memory that native code reaches, or where the port alone does. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 /* What the driver needs of whatever it runs on: eight functions. It touches hardware through nothing else, so
  * the same driver runs on the model, in a kernel, and on bare metal. */
 #ifndef WL_PORT_H
