@@ -7,12 +7,12 @@
 readonly kMirror=${WARPLINE_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 readonly kKeyring=${WARPLINE_DEBIAN_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 
-# Makes the folders of an apt that knows one suite for one architecture, and reads the suite's lists. Sets APT_CONFIG, and `release`: what
+# Makes the folders of an apt that knows one suite for one architecture, and reads the suite's lists. Sets APT_CONFIG, and `preferred`: what
 # is preferred where it has a package.
 open_suite() { # SUITE ARCHITECTURE
   local suite=$1 architecture=$2 root=$cache/apt/$1-$2 tool
-  release=$suite
-  [ "$suite" != trixie ] || release=trixie-backports
+  preferred=$suite
+  [ "$suite" != trixie ] || preferred=trixie-backports
   for tool in apt-get apt-cache apt-config dpkg-deb; do
     command -v $tool >/dev/null ||
       refuse "packages of Debian are fetched by apt-get and unpacked by dpkg-deb, and there is no $tool here: run this on Debian, or on a system that has both"
@@ -33,7 +33,7 @@ open_suite() { # SUITE ARCHITECTURE
   } >"$root/apt.conf"
   {
     echo "deb [signed-by=$kKeyring] $kMirror $suite main"
-    [ "$release" = "$suite" ] || echo "deb [signed-by=$kKeyring] $kMirror $release main"
+    [ "$preferred" = "$suite" ] || echo "deb [signed-by=$kKeyring] $kMirror $preferred main"
   } >"$root/sources"
   export APT_CONFIG=$root/apt.conf
   apt_get update || refuse "cannot read Debian's lists of packages at $kMirror: is there a network? WARPLINE_DEBIAN_MIRROR names another mirror"
@@ -77,9 +77,9 @@ fetch() {
     done
     mkdir -p "$archives/partial"
     if [ "$depth" = all ]; then
-      apt_get -o Dir::Cache::archives="$archives" -y --download-only -t "$release" install "${packages[@]}"
+      apt_get -o Dir::Cache::archives="$archives" -y --download-only -t "$preferred" install "${packages[@]}"
     else
-      (cd "$archives" && apt_get -t "$release" download "${packages[@]}")
+      (cd "$archives" && apt_get -t "$preferred" download "${packages[@]}")
     fi || refuse "cannot fetch ${packages[*]} of Debian's $suite for $architecture from $kMirror; what has come is kept for the next time"
     unpack "$into" "$archives"/*.deb
     rm -rf "$archives"

@@ -1,7 +1,6 @@
-/* The driver of the queue device in user space, in the guest: its port is the kernel's vfio-pci, with the IOMMU
- * on. Moves data, hears interrupts, reaches for memory that the device may not touch, and says how long accesses
- * take.
- *   user_driver ADDRESS GROUP    (0000:01:00.0, the number of its IOMMU group) */
+/* The driver of the queue device in user space, in the guest: its port is the kernel's vfio-pci, with the
+ * IOMMU on. Moves data, hears interrupts, reaches for memory that the device may not touch, and says how long
+ * accesses take. user_driver ADDRESS GROUP    (0000:01:00.0, the number of its IOMMU group) */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,8 +20,8 @@
 
 enum { kVectors = 16, kPage = 4096, kPages = 256, kOrder = 6 };
 
-/* What the port knows. Memory for the device is one pool, whose pages the device sees from kPoolBus on while they
- * are mapped. */
+/* What the port knows. Memory for the device is one pool, whose pages the device sees from kPoolBus on while
+ * they are mapped. */
 static const uint64_t kPoolBus = 0x10000000;
 struct machine {
   int container, device;
@@ -32,6 +31,7 @@ struct machine {
   int event[kVectors];
   uint8_t* pool;
   unsigned users[kPages]; /* mappings of a page */
+  uint64_t reads, interrupts;
 };
 
 static void fail(const char* format, ...) {
@@ -56,14 +56,16 @@ static uint64_t now_ns(void) {
 /* The port. */
 
 static uint64_t port_read(void* context, unsigned space, uint64_t offset, unsigned bytes) {
-  const struct machine* m = context;
+  struct machine* m = context;
   uint64_t value = 0;
   if (space == WL_SPACE_CONFIG) {
     if (pread(m->device, &value, bytes, (off_t)(m->config + offset)) != (ssize_t)bytes)
       value = bytes == 8 ? ~UINT64_C(0) : (UINT64_C(1) << (8 * bytes)) - 1;
     return value;
   }
-  if (space > 5 || offset + bytes > m->bar_bytes[space]) fail("a read outside of BAR %u, at 0x%" PRIx64, space, offset);
+  if (space > 5 || offset + bytes > m->bar_bytes[space])
+    fail("a read outside of BAR %u, at 0x%" PRIx64, space, offset);
+  m->reads += space == WL_PEER_BAR;
   const volatile void* at = m->bar[space] + offset;
   switch (bytes) {
     case 1: return *(const volatile uint8_t*)at;
@@ -76,10 +78,12 @@ static uint64_t port_read(void* context, unsigned space, uint64_t offset, unsign
 static void port_write(void* context, unsigned space, uint64_t offset, unsigned bytes, uint64_t value) {
   const struct machine* m = context;
   if (space == WL_SPACE_CONFIG) {
-    need(pwrite(m->device, &value, bytes, (off_t)(m->config + offset)) == (ssize_t)bytes, "a write of configuration space");
+    need(pwrite(m->device, &value, bytes, (off_t)(m->config + offset)) == (ssize_t)bytes,
+         "a write of configuration space");
     return;
   }
-  if (space > 5 || offset + bytes > m->bar_bytes[space]) fail("a write outside of BAR %u, at 0x%" PRIx64, space, offset);
+  if (space > 5 || offset + bytes > m->bar_bytes[space])
+    fail("a write outside of BAR %u, at 0x%" PRIx64, space, offset);
   volatile void* at = m->bar[space] + offset;
   switch (bytes) {
     case 1: *(volatile uint8_t*)at = (uint8_t)value; return;
@@ -94,7 +98,8 @@ static void port_barrier(void* context) {
   __sync_synchronize();
 }
 
-/* Maps or unmaps the pages of a piece of the pool that nobody else has mapped. Returns whether that went well. */
+/* Maps or unmaps the pages of a piece of the pool that nobody else has mapped. Returns whether that went
+ * well. */
 static int set_pages(struct machine* m, uint64_t from, uint64_t bytes, int map) {
   for (uint64_t page = from / kPage; page <= (from + bytes - 1) / kPage; page++) {
     if (map) {
@@ -134,7 +139,9 @@ static int port_wait_irq(void* context, unsigned vector, uint32_t timeout_us) {
   const int timeout_ms = timeout_us > 2000000000u ? 2000000 : (int)((timeout_us + 999) / 1000);
   if (poll(&event, 1, timeout_ms) != 1) return 0;
   uint64_t count = 0;
-  return read(m->event[vector], &count, sizeof count) == sizeof count;
+  if (read(m->event[vector], &count, sizeof count) != sizeof count) return 0;
+  m->interrupts += count;
+  return 1;
 }
 
 static void port_delay(void* context, uint32_t nanoseconds) {
@@ -159,7 +166,8 @@ static void open_machine(struct machine* m, const char* address, const char* gro
   need(group >= 0, path);
   struct vfio_group_status status = {.argsz = sizeof status};
   need(ioctl(group, VFIO_GROUP_GET_STATUS, &status) == 0, "asking for the group");
-  if ((status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) fail("group %s has functions that other drivers have", group_number);
+  if ((status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0)
+    fail("group %s has functions that other drivers have", group_number);
   need(ioctl(group, VFIO_GROUP_SET_CONTAINER, &m->container) == 0, "giving the group a container");
   need(ioctl(m->container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) == 0, "choosing the IOMMU");
   m->device = ioctl(group, VFIO_GROUP_GET_DEVICE_FD, address);
@@ -192,12 +200,13 @@ static void open_machine(struct machine* m, const char* address, const char* gro
   memcpy(request.set.data, m->event, sizeof m->event);
   need(ioctl(m->device, VFIO_DEVICE_SET_IRQS, &request) == 0, "giving MSI-X vectors their events");
 
-  m->pool = mmap(NULL, (size_t)kPages * kPage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  m->pool = mmap(NULL, (size_t)kPages * kPage, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   need(m->pool != MAP_FAILED, "memory");
 }
 
 static struct wl_peer peer;
-static uint64_t done;
+static uint64_t done; /* commands */
 
 /* One command, to its end. Returns its status. */
 static struct wl_peer_completion run(const struct wl_peer_command* command) {
@@ -220,12 +229,15 @@ static double median_us(uint64_t* values, unsigned count) {
 }
 
 static void move_data(struct machine* m, uint8_t* source, uint8_t* target, uint32_t bytes) {
-  const uint64_t from = port_dma_map(m, source, bytes, WL_DMA_TO_DEVICE), to = port_dma_map(m, target, bytes, WL_DMA_FROM_DEVICE);
+  const uint64_t from = port_dma_map(m, source, bytes, WL_DMA_TO_DEVICE),
+                 to = port_dma_map(m, target, bytes, WL_DMA_FROM_DEVICE);
   if (from == 0 || to == 0) fail("memory cannot be mapped");
   for (uint32_t i = 0; i < bytes; i++) source[i] = (uint8_t)(i * 7 + i / 251 + done);
   memset(target, 0, bytes);
-  const struct wl_peer_command copy = {.opcode = WL_PEER_OPCODE_COPY, .length = bytes, .source = from, .destination = to};
-  if (run(&copy).status != WL_PEER_STATUS_CODE_OK || memcmp(source, target, bytes) != 0) fail("COPY of %u bytes", bytes);
+  const struct wl_peer_command copy = {
+      .opcode = WL_PEER_OPCODE_COPY, .length = bytes, .source = from, .destination = to};
+  if (run(&copy).status != WL_PEER_STATUS_CODE_OK || memcmp(source, target, bytes) != 0)
+    fail("COPY of %u bytes", bytes);
 
   memset(target, 0, bytes);
   const struct wl_peer_command in = {.opcode = WL_PEER_OPCODE_READ, .length = bytes, .source = from};
@@ -257,28 +269,36 @@ int main(int argc, char** argv) {
   port_write(&m, WL_SPACE_CONFIG, 4, 2, port_read(&m, WL_SPACE_CONFIG, 4, 2) | 6);
   enum wl_result result = wl_peer_probe(&peer, &port);
   if (result == WL_OK) result = wl_peer_start(&peer);
-  const struct wl_peer_queue_options options = {
-      .order = kOrder, .submissions = m.pool, .completions = m.pool + 2 * kPage, .slots = slots, .interrupt = 1};
+  const struct wl_peer_queue_options options = {.order = kOrder,
+                                                .submissions = m.pool,
+                                                .completions = m.pool + 2 * kPage,
+                                                .slots = slots,
+                                                .interrupt = 1};
   if (result == WL_OK) result = wl_peer_queue_create(&peer, 0, &options);
   if (result != WL_OK) fail("the device cannot be started: %s", wl_result_text(result));
 
   uint8_t* const source = m.pool + 16 * kPage;
   uint8_t* const target = m.pool + 128 * kPage;
   static const uint32_t lengths[] = {1, 3, 64, 4095, 4096, 4097, 65536, 100001, 262144};
-  for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++) move_data(&m, source, target + i, lengths[i]);
+  for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    move_data(&m, source, target + i, lengths[i]);
 
   const uint64_t word = port_dma_map(&m, target, 8, WL_DMA_BOTH);
   *(volatile uint64_t*)target = 40;
-  const struct wl_peer_command add = {.opcode = WL_PEER_OPCODE_FETCH_ADD, .length = 8, .destination = word, .operand = 2};
+  const struct wl_peer_command add = {
+      .opcode = WL_PEER_OPCODE_FETCH_ADD, .length = 8, .destination = word, .operand = 2};
   const struct wl_peer_completion added = run(&add);
-  if (added.status != WL_PEER_STATUS_CODE_OK || added.result != 40 || *(volatile uint64_t*)target != 42) fail("FETCH_ADD");
+  if (added.status != WL_PEER_STATUS_CODE_OK || added.result != 40 || *(volatile uint64_t*)target != 42)
+    fail("FETCH_ADD");
   port_dma_unmap(&m, word, 8);
-  printf("%" PRIu64 " commands moved data both ways, of up to %u bytes, each told by an interrupt\n", done, lengths[8]);
+  printf("%" PRIu64 " commands moved data both ways, of up to %u bytes, each told by an interrupt\n", done,
+         lengths[8]);
 
   /* That memory is not the device's any more. */
   const struct wl_peer_command stray = {.opcode = WL_PEER_OPCODE_READ, .length = 64, .source = word};
   const struct wl_peer_completion refused = run(&stray);
-  if (refused.status != WL_PEER_STATUS_CODE_UNSUPPORTED_REQUEST) fail("a read of memory that was taken back ended with status %u", refused.status);
+  if (refused.status != WL_PEER_STATUS_CODE_UNSUPPORTED_REQUEST)
+    fail("a read of memory that was taken back ended with status %u", refused.status);
   printf("a read of memory that was taken back: unsupported request\n");
 
   for (unsigned i = 0; i < 1000; i++) {
@@ -313,15 +333,23 @@ int main(int argc, char** argv) {
     wl_peer_ring(&peer, 0);
     for (unsigned i = 0; i < submitted; i++) {
       struct wl_peer_completion completion;
-      if (wl_peer_wait(&peer, 0, 10000000, &completion) != WL_OK) fail("of %u commands at once some were not completed", submitted);
+      if (wl_peer_wait(&peer, 0, 10000000, &completion) != WL_OK)
+        fail("of %u commands at once some were not completed", submitted);
     }
     many += submitted;
   }
-  printf("medians in the guest: read %.1f us, posted write %.1f us, doorbell to interrupt %.1f us; %.0f commands a second, %u at a time\n", read_us,
-         write_us, interrupt_us, many / ((double)(now_ns() - from) / 1e9), batch);
+  printf(
+      "medians in the guest: read %.1f us, posted write %.1f us, doorbell to interrupt %.1f us; %.0f "
+      "commands a second, %u at a time\n",
+      read_us, write_us, interrupt_us, many / ((double)(now_ns() - from) / 1e9), batch);
 
   result = wl_peer_queue_destroy(&peer, 0, 1000000);
   if (result != WL_OK) fail("the queue cannot be taken down: %s", wl_result_text(result));
   wl_peer_teardown(&peer);
+  while (port_wait_irq(&m, 0, 0)) continue; /* of completions that were found without it */
+  /* Messages that come while the emulator has one in hand are heard as one. */
+  printf("%" PRIu64 " interrupts heard\n", m.interrupts);
+  printf("saw peer[0].register_reads %" PRIu64 "\nsaw peer[0].commands %" PRIu64 "\n", m.reads,
+         done + 200 + many);
   return 0;
 }

@@ -35,10 +35,24 @@ bar_bytes() { # FOLDER NUMBER
   set -- $(sed -n "$(($2 + 1))p" "$1/resource")
   echo $(($2 == 0 ? 0 : $2 - $1 + 1))
 }
-# A register of a BAR: reads it, or writes it with a value. FOLDER BAR OFFSET [VALUE]
+# A register of the queue device: reads it, or writes it with a value, and takes down that it did. FOLDER OFFSET [VALUE]
 register() {
-  at=$(printf '0x%x' $(($(bar_at "$1" "$2") + $3)))
-  if [ $# -gt 3 ]; then devmem "$at" 32 "$4"; else devmem "$at" 32; fi
+  at=$(printf '0x%x' $(($(bar_at "$1" 0) + $2)))
+  if [ $# -gt 2 ]; then
+    devmem "$at" 32 "$3"
+  else
+    echo "peer[0].register_reads 1" >>/tmp/saw
+    devmem "$at" 32
+  fi
+}
+# Resets a function in one of the ways that the kernel has for it, and takes down that it did. QEMU's root ports do not say that their link
+# is up again, so that the kernel reports a failure where it has done what it should.
+reset_by() { # FOLDER WAY
+  echo "$2" >"$1/reset_method"
+  if ! echo 1 >"$1/reset"; then
+    [ "$2" = bus ] || fail "the kernel could not reset it by '$2'"
+    echo "by '$2': the kernel has waited in vain for the root port's link"
+  fi 2>/dev/null
 }
 # Where a capability lies in the configuration space; nothing: it has none.
 capability() { # FOLDER ID

@@ -12,8 +12,7 @@ check "it is live after a reset of the controller" wait_until 30 is_live
 check "data is there" same
 ways=$(cat "$folder/reset_method")
 for way in $ways; do
-  echo "$way" >"$folder/reset_method"
-  echo 1 >"$folder/reset"
+  reset_by "$folder" "$way"
   check "it is live after '$way'" wait_until 60 is_live
   check "data is there after '$way'" wait_until 30 same
   echo "reset: $way"
