@@ -28,7 +28,7 @@ open_suite() { # SUITE ARCHITECTURE
     echo "Dir::Etc::main \"/dev/null\"; Dir::Etc::parts \"/dev/null\"; Dir::Etc::sourcelist \"$root/sources\"; Dir::Etc::sourceparts \"/dev/null\";"
     echo "Dir::Etc::preferences \"/dev/null\"; Dir::Etc::preferencesparts \"/dev/null\"; Dir::Etc::trusted \"/dev/null\"; Dir::Etc::trustedparts \"/dev/null\";"
     echo "APT::Architecture \"$architecture\"; APT::Architectures { \"$architecture\"; }; APT::Install-Recommends \"false\";"
-    echo "APT::Sandbox::User \"\"; Acquire::Languages \"none\"; Acquire::Retries \"3\"; Acquire::PDiffs \"false\"; Acquire::GzipIndexes \"true\";"
+    echo "APT::Sandbox::User \"root\"; Acquire::Languages \"none\"; Acquire::Retries \"3\"; Acquire::PDiffs \"false\"; Acquire::GzipIndexes \"true\";"
     apt-config dump --no-empty --format '%F "%v";%n' Acquire::http::Proxy Acquire::https::Proxy
   } >"$root/apt.conf"
   {
@@ -77,14 +77,35 @@ fetch() {
     done
     mkdir -p "$archives/partial"
     if [ "$depth" = all ]; then
-      apt_get -o Dir::Cache::archives="$archives" -y --download-only -t "$preferred" install "${packages[@]}"
-    else
-      (cd "$archives" && apt_get -t "$preferred" download "${packages[@]}")
-    fi || refuse "cannot fetch ${packages[*]} of Debian's $suite for $architecture from $kMirror; what has come is kept for the next time"
+      # The names of files tell packages and versions.
+      mapfile -t packages < <(apt-get -qq -t "$preferred" -y install --print-uris "${packages[@]}" 2>&1 |
+        sed -nE "s/^'[^']*' ([^_ ]+)_([^_ ]+)_.*/\1=\2/p" | sed 's/%3a/:/')
+    fi
+    # Each line: the address in quotes, the file's name, its bytes, SHA256: and the sum.
+    local wanted
+    wanted=$(apt-get -qq -t "$preferred" download --print-uris "${packages[@]}" 2>&1 | grep "^'") ||
+      refuse "Debian's $suite for $architecture has not all that is needed of these, or not what they need: $*"
+    say "$(awk '{ bytes += $3 } END { printf "%d packages, %.1f MB", NR, bytes / 1e6 }' <<<"$wanted")"
+    if ! (cd "$archives" && apt_get -t "$preferred" download "${packages[@]}") || ! are_whole "$archives" <<<"$wanted"; then
+      refuse "cannot fetch all of it from $kMirror; what has come is kept for the next time"
+    fi
     unpack "$into" "$archives"/*.deb
     rm -rf "$archives"
   fi
   exec {lock}>&-
+}
+
+# Whether files are what apt's signed lists say: apt looks at those that it has just fetched, and takes one of the right length that was
+# there. What is not so goes.
+are_whole() { # FOLDER, lines as of --print-uris
+  local folder=$1 address name bytes sum whole=0
+  while read -r address name bytes sum; do
+    [ "$(stat -c %s "$folder/$name" 2>/dev/null)" = "$bytes" ] && sha256sum --status -c <<<"${sum#SHA256:}  $folder/$name" && continue
+    say "$name of $address is damaged, and was removed"
+    rm -f "$folder/$name"
+    whole=1
+  done
+  return $whole
 }
 
 unpack() { # FOLDER ARCHIVE...
@@ -93,7 +114,7 @@ unpack() { # FOLDER ARCHIVE...
   rm -rf "$into" "$into.new"
   mkdir -p "$into.new"
   for archive in "$@"; do
-    dpkg-deb -x "$archive" "$into.new"
+    dpkg-deb -x "$archive" "$into.new" || refuse "cannot unpack $archive"
     bytes=$((bytes + $(stat -c %s "$archive")))
     # shellcheck disable=SC2016  # dpkg-deb has variables of its own
     dpkg-deb -W --showformat='${Package} ${Version} ${Architecture}\n' "$archive"
