@@ -89,7 +89,9 @@ fetch() {
     if ! (cd "$archives" && apt_get -t "$preferred" download "${packages[@]}") || ! are_whole "$archives" <<<"$wanted"; then
       refuse "cannot fetch all of it from $kMirror; what has come is kept for the next time"
     fi
-    unpack "$into" "$archives"/*.deb
+    # Of an earlier try there may be others.
+    mapfile -t packages < <(awk -v folder="$archives" '{ print folder "/" $2 }' <<<"$wanted")
+    unpack "$into" "${packages[@]}"
     rm -rf "$archives"
   fi
   exec {lock}>&-
