@@ -28,7 +28,7 @@ open_suite() { # SUITE ARCHITECTURE
     echo "Dir::Etc::main \"/dev/null\"; Dir::Etc::parts \"/dev/null\"; Dir::Etc::sourcelist \"$root/sources\"; Dir::Etc::sourceparts \"/dev/null\";"
     echo "Dir::Etc::preferences \"/dev/null\"; Dir::Etc::preferencesparts \"/dev/null\"; Dir::Etc::trusted \"/dev/null\"; Dir::Etc::trustedparts \"/dev/null\";"
     echo "APT::Architecture \"$architecture\"; APT::Architectures { \"$architecture\"; }; APT::Install-Recommends \"false\";"
-    echo "APT::Sandbox::User \"root\"; Acquire::Languages \"none\"; Acquire::Retries \"3\"; Acquire::PDiffs \"false\"; Acquire::GzipIndexes \"true\";"
+    echo "APT::Sandbox::User \"root\"; Acquire::Languages \"none\"; Acquire::Retries \"2\"; Acquire::PDiffs \"false\"; Acquire::GzipIndexes \"true\";"
     apt-config dump --no-empty --format '%F "%v";%n' Acquire::http::Proxy Acquire::https::Proxy
   } >"$root/apt.conf"
   {
@@ -36,7 +36,7 @@ open_suite() { # SUITE ARCHITECTURE
     [ "$preferred" = "$suite" ] || echo "deb [signed-by=$kKeyring] $kMirror $preferred main"
   } >"$root/sources"
   export APT_CONFIG=$root/apt.conf
-  apt_get update || refuse "cannot read Debian's lists of packages at $kMirror: is there a network? WARPLINE_DEBIAN_MIRROR names another mirror"
+  apt_get -o APT::Update::Error-Mode=any update || refuse "cannot read Debian's lists of packages at $kMirror: is there a network? WARPLINE_DEBIAN_MIRROR names another mirror"
 }
 
 # apt-get, with its progress on a terminal; elsewhere it speaks where it fails.
