@@ -71,8 +71,10 @@ install(FILES ${PROJECT_BINARY_DIR}/warpline-config.cmake ${PROJECT_BINARY_DIR}/
 set(data ${CMAKE_INSTALL_DATADIR}/warpline)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS PATTERN generate EXCLUDE)
-get_property(manuals TARGET warpline_regs PROPERTY WARPLINE_MANUALS)
-install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_DOCDIR}/manuals)
+foreach(registers warpline_regs warpline_nvme_regs)
+  get_property(manuals TARGET ${registers} PROPERTY WARPLINE_MANUALS)
+  install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_DOCDIR}/manuals)
+endforeach()
 install(DIRECTORY sw/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY sw/kernels DESTINATION ${data} FILES_MATCHING REGEX "\\.(cu|ptx|toml)$")
 install(DIRECTORY tests/litmus DESTINATION ${data} FILES_MATCHING REGEX "\\.(litmus|md)$")
@@ -81,7 +83,8 @@ file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
      docs/*.md sw/examples/*.md tests/litmus/*.md waveforms/*.md)
 install(CODE "set(WARPLINE_SOURCE \"${PROJECT_SOURCE_DIR}\")
 set(WARPLINE_PLACES sw/examples=${CMAKE_INSTALL_DOCDIR}/examples sw/kernels=${data}/kernels tests/litmus=${data}/litmus
-    waveforms=${data}/waveforms sw/regs/peer.toml=${CMAKE_INSTALL_DOCDIR}/manuals/peer.md)
+    waveforms=${data}/waveforms sw/regs/peer.toml=${CMAKE_INSTALL_DOCDIR}/manuals/peer.md
+    sw/regs/nvme.toml=${CMAKE_INSTALL_DOCDIR}/manuals/nvme.md)
 set(WARPLINE_ELSEWHERE ${CMAKE_INSTALL_DOCDIR})
 set(WARPLINE_PAGES \"README.md;CHANGELOG.md;CONTRIBUTING.md;${pages}\")")
 install(SCRIPT cmake/installed_pages.cmake)

@@ -153,6 +153,7 @@ void NvmeCore::enable() {
   submission.address = submissions;
   submission.entries = static_cast<std::uint32_t>(field<kAqaAsqs>(aqa)) + 1;
   ready_ = true;
+  shutting_ = shut_ = false;
 }
 
 /// Commands and queues are no more; what is under way on the bus must come back before it is over.

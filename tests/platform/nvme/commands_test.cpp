@@ -58,6 +58,14 @@ TEST(NvmeRegisters, EnableResetAndShutDown) {
   bench.start();
   EXPECT_EQ(bench.run(0, {kAdminOpcodeAbort}).code, 0U);
   EXPECT_EQ(bench.core().counters().resets, 3U);
+  // A shutdown of what is not enabled is over at once, and forgotten when it is enabled.
+  bench.write(0x14, 0);
+  bench.wait_ready(false);
+  bench.write(0x14, 1U << 14U);
+  EXPECT_EQ(bench.read(0x1C), 8U);
+  bench.start();
+  EXPECT_EQ(bench.read(0x1C), 1U);
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeAbort}).code, 0U);
 }
 
 TEST(NvmeAdmin, IdentifiesItself) {

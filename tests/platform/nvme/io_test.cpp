@@ -209,11 +209,11 @@ TEST(NvmeIo, DoesTheSameLooselyTimed) {
 }
 
 TEST(NvmeIo, TicksThatNobodyAskedForChangeNothing) {
-  for (std::uint64_t seed = 21; seed <= 23; ++seed) {
+  for (std::uint64_t seed = 21; seed <= 22; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const auto story = [seed](TickMode mode) {
       NvmeBench bench(parameters_of(seed), false, mode);
-      std::string text = Traffic(bench, seed, true).run(8);
+      std::string text = Traffic(bench, seed, true).run(3);
       for (const BusAccess& access : bench.system.access_log(0).entries())
         text += to_text(access, &bench.core().registers().map()) + "\n";
       return text;

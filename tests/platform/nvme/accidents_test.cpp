@@ -1,0 +1,206 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "rtl_models/base/random.h"
+#include "rtl_models/base/state_archive.h"
+#include "rtl_models/sim/run_outcome.h"
+#include "tests/platform/nvme/nvme_bench.h"
+
+namespace warpline {
+namespace nvme_accidents_test {
+
+using namespace regs::nvme;
+using test::Cqe;
+using test::nvme_parameters;
+using test::NvmeBench;
+using test::Sqe;
+
+/// Works as if it were new.
+void expect_sound(NvmeBench& bench) {
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(8192);
+  put_number(m.bytes, 8, 0x1234'5678'9ABC'DEF0);
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeWrite, 7, 1, m)).code, 0U);
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 7, 1, m, 4096)).code, 0U);
+  EXPECT_EQ(number_at(m.bytes + 4096, 8), 0x1234'5678'9ABC'DEF0U);
+}
+
+/// Commands of all sizes are under way.
+void flood(NvmeBench& bench, Random& random, const NvmeBench::Memory& m) {
+  for (unsigned i = 0; i < 12; ++i) {
+    const unsigned opcode = random.below(2) == 0 ? kNvmOpcodeRead : kNvmOpcodeWrite;
+    const auto count = 1 + static_cast<unsigned>(random.below(64));
+    bench.submit(1, bench.blocks(opcode, random.below(1024), count, m), false);
+  }
+  bench.ring(1);
+  for (int i = 0; i < 2; ++i) bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+}
+
+TEST(NvmeAccidents, ResetsAtAnyMomentLeaveItSound) {
+  for (const bool loose : {false, true}) {
+    NvmeBench bench(nvme_parameters(), loose);
+    Random random(5);
+    const NvmeBench::Memory m = bench.share(65536);
+    for (unsigned round = 0; round < 16; ++round) {
+      SCOPED_TRACE(round);
+      bench.start();
+      ASSERT_EQ(bench.create(1).code, 0U);
+      flood(bench, random, m);
+      bench.host.pass(1 + random.below(4000));
+      if (round % 4 == 3) {
+        bench.system.hot_reset(0);
+        bench.host.enumerate();
+      } else if (round % 4 == 2) {
+        bench.system.set_present(0, false);
+        bench.host.pass(100);
+        EXPECT_EQ(bench.read(0x1C), 0xFFFF'FFFFU);
+        bench.system.set_present(0, true);
+        bench.host.enumerate();
+      }
+      bench.bar = bench.host.devices()[0].bars[NvmeCore::kRegisterBar].address;
+      if (round % 4 == 2 || round % 4 == 3) continue;
+      bench.write(0x14, 0);
+      bench.wait_ready(false);
+      EXPECT_FALSE(bench.core().busy());
+    }
+    if (!::testing::Test::HasFailure()) bench.host.pass(100'000);
+  }
+}
+
+TEST(NvmeAccidents, AnUnreadableQueueIsFatalUntilAReset) {
+  NvmeBench bench;
+  bench.start();
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeCreateCq, 0, bench.share(4096).bus, 0, 7U << 16U | 1U, 1}).code, 0U);
+  EXPECT_EQ(
+      bench.run(0, {kAdminOpcodeCreateSq, 0, std::uint64_t{1} << 60U, 0, 7U << 16U | 1U, 1U << 16U | 1U})
+          .code,
+      0U);
+  bench.write(0x1008, 1);
+  bench.host.pass(10'000);
+  EXPECT_EQ(bench.read(0x1C), 3U);
+  bench.submit(0, {kAdminOpcodeAbort});
+  EXPECT_FALSE(bench.wait(0, 50).came);
+  expect_sound(bench);
+}
+
+/// Garbage in every field that software can write: nothing hangs, nothing outside its memory is touched, and
+/// a reset brings it back.
+TEST(NvmeAccidents, GarbageHarmsNobody) {
+  for (const bool loose : {false, true}) {
+    PcieSystemParameters p = nvme_parameters();
+    p.nvme.buffer_bytes = 65536;
+    NvmeBench bench(p, loose);
+    Random random(loose ? 71 : 72);
+    const NvmeBench::Memory m = bench.share(65536);
+    const auto address = [&] {
+      switch (random.below(8)) {
+        case 0: return random.next();
+        case 1: return (std::uint64_t{1} << 50U) + random.below(70'000);
+        case 2: return ~std::uint64_t{0} - random.below(5000);
+        default: return m.bus + random.below(66'000) / (1U << random.below(12)) * (1U << random.below(12));
+      }
+    };
+    for (unsigned round = 0; round < 8; ++round) {
+      bench.write(0x50, (std::uint64_t{1} << 50U) | 3, 8);
+      bench.start(8);
+      const Cqe made = bench.create(1);
+      ASSERT_TRUE(made.came && made.code == 0) << "round " << round << ", status " << made.code;
+      for (unsigned i = 0; i < 65536; i += 8)
+        put_number(m.bytes + i, 8,
+                   random.below(3) == 0 ? random.next() : (address() & ~std::uint64_t{0xFFF}));
+      for (unsigned i = 0; i < 60; ++i) {
+        Sqe c;
+        c.opcode = static_cast<unsigned>(random.below(4) == 0 ? random.below(256) : random.below(14));
+        c.nsid = random.below(3) == 0 ? static_cast<std::uint32_t>(random.next())
+                                      : static_cast<std::uint32_t>(random.below(3));
+        c.data1 = address();
+        c.data2 = random.below(2) == 0
+                      ? address()
+                      : random.below(70'000) | random.below(4) << 60U | random.below(2) << 56U;
+        c.dword10 = random.below(2) == 0
+                        ? static_cast<std::uint32_t>(random.below(9) << 16U | random.below(9))
+                        : static_cast<std::uint32_t>(random.next());
+        c.dword11 = random.below(2) == 0
+                        ? static_cast<std::uint32_t>(random.below(3) << 16U | random.below(4))
+                        : static_cast<std::uint32_t>(random.next());
+        if (c.opcode < 3 || random.below(2) == 0) c.dword11 &= 0x1'0003U;
+        c.dword12 = static_cast<std::uint32_t>(random.below(2) == 0 ? random.below(300) : random.next());
+        c.flags = static_cast<unsigned>(random.below(3) == 0 ? random.below(256) : random.below(2) << 6U);
+        const unsigned queue = static_cast<unsigned>(random.below(2));
+        if (queue == 1 && random.below(2) == 0) {
+          // One that is nearly right.
+          c.opcode = static_cast<unsigned>(random.below(6));
+          c.nsid = 1;
+          c.dword10 = static_cast<std::uint32_t>(random.below(2048));
+          c.dword11 = c.flags = 0;
+          c.data1 = m.bus + 4 * random.below(4096);
+          c.dword12 &= 31U;
+        }
+        bench.submit(queue, c);
+        if (random.below(40) == 0) bench.write(random.below(0x1300), random.next(), 4U << random.below(2));
+        if (random.below(40) == 0) bench.write(0x1000 + 4 * random.below(140), random.below(70));
+        if (random.below(3) != 0) bench.host.pass(random.below(3000));
+        for (unsigned q = 0; q < 2; ++q)
+          while (bench.poll(q).came) {
+          }
+      }
+      bench.host.pass(20'000);
+    }
+    // Rules of the IOMMU and a reset of the bus put an end to whatever it was told to do.
+    bench.write(0x14, 0);
+    bench.host.pass(100'000);
+    bench.write(0x50, 0, 8);
+    for (std::uint32_t nsid = 1; nsid <= 2; ++nsid) bench.core().space(nsid).set_format(0);
+    const NvmeCounters& c = bench.core().counters();
+    EXPECT_GT(c.failed_commands, 100U);
+    EXPECT_GT(c.admin_commands + c.reads + c.writes + c.other_commands - c.failed_commands, 50U);
+    expect_sound(bench);
+  }
+}
+
+TEST(NvmeAccidents, CommandsThatNeverCompleteLeaveTheMachineAtRest) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.timeouts = 1'000'000;
+  NvmeBench bench(p);
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  bench.submit(1, {kNvmOpcodeFlush, 1});
+  bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  bench.host.pass(50'000);
+  EXPECT_FALSE(bench.poll(1).came);
+  EXPECT_TRUE(bench.engine.quiescent());
+}
+
+TEST(NvmeState, GoesOnAsItWasSaved) {
+  NvmeBench first, second;
+  first.start();
+  ASSERT_EQ(first.create(1).code, 0U);
+  const NvmeBench::Memory m = first.share(4096);
+  put_number(m.bytes, 8, 77);
+  EXPECT_EQ(first.run(1, first.blocks(kNvmOpcodeWrite, 3, 1, m)).code, 0U);
+  EXPECT_EQ(first.set_feature(kFeatureAsyncEvents, 0x100).code, 0U);
+  first.submit(0, {kAdminOpcodeAsyncEventRequest});
+  first.host.pass(10'000);
+  for (Engine* const engine : {&first.engine, &second.engine})
+    while (engine->next_tick() != kNever) engine->run_until(engine->next_tick() + 1);
+  std::string saved;
+  StateArchive out(saved);
+  first.engine.archive(out);
+  StateArchive in{std::string_view(saved)};
+  // Its memory, and its disk's, are restored by whoever owns them.
+  std::memcpy(second.memory.at(0), first.memory.at(0), first.memory.size());
+  std::memcpy(second.core().space(1).store().memory()->at(0), first.core().space(1).store().memory()->at(0),
+              1U << 20U);
+  second.engine.archive(in);
+  EXPECT_TRUE(in.ended());
+  second.system.nvme(0).set_active(2, false, second.engine.now() + 1);
+  EXPECT_EQ(second.engine.run_until(second.engine.now() + 20'000), RunOutcome::quiescent);
+  EXPECT_EQ(second.core().counters().events, 1U) << "the request that waited";
+  EXPECT_EQ(second.core().queues().submissions[1].entries, 16U);
+  EXPECT_EQ(second.core().counters().writes, 1U);
+}
+
+}  // namespace nvme_accidents_test
+}  // namespace warpline

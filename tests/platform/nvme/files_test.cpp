@@ -1,0 +1,97 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include "platform/config/load_gpu.h"
+#include "platform/machine/checkpoint.h"
+#include "platform/machine/gpu_platform.h"
+#include "platform/machine/namespace_stores.h"
+#include "tests/platform/nvme/nvme_bench.h"
+#include "tests/support/scratch_folder.h"
+
+namespace warpline {
+namespace nvme_files_test {
+
+using namespace regs::nvme;
+using test::nvme_parameters;
+using test::NvmeBench;
+using ::testing::HasSubstr;
+
+void make_file(const std::string& path, std::uint64_t bytes) {
+  std::ofstream(path) << "";
+  std::filesystem::resize_file(path, bytes);
+}
+
+TEST(NvmeFiles, HoldWhatWasFlushed) {
+  const ScratchFolder folder;
+  const std::string disk = folder.path("disk");
+  make_file(disk, 65536);
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.files = "," + disk;  // the second namespace
+  {
+    NvmeBench bench(p);
+    EXPECT_THROW(static_cast<void>(open_stores(p.nvme, 0)), std::runtime_error) << "in use";
+    bench.start();
+    ASSERT_EQ(bench.create(1).code, 0U);
+    EXPECT_EQ(bench.core().space(2).blocks(), 128U);
+    const NvmeBench::Memory m = bench.share(8192);
+    std::memset(m.bytes, 0x77, 4096);
+    EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeWrite, 16, 8, m, 0, 2)).code, 0U);
+    EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeWriteZeroes, 17, 2, m, 0, 2)).code, 0U);
+    EXPECT_EQ(bench.run(1, {kNvmOpcodeFlush, 2}).code, 0U);
+  }
+  std::ifstream in(disk);
+  std::stringstream text;
+  text << in.rdbuf();
+  const std::string expected = std::string(8192, '\0') + std::string(512, '\x77') + std::string(1024, '\0') +
+                               std::string(2560, '\x77') + std::string(53248, '\0');
+  EXPECT_EQ(text.str(), expected);
+}
+
+TEST(NvmeFiles, ThatCannotBeNamespacesAreNamed) {
+  const ScratchFolder folder;
+  make_file(folder.path("odd"), 5000);
+  make_file(folder.path("good"), 8192);
+  const auto load = [](const std::string& files) {
+    return load_gpu("mini", {{"pcie_system.nvme.count=1"},
+                             {"pcie_system.nvme.namespaces=4"},
+                             {"peer_bytes=0"},
+                             {"pcie_system.nvme.files=\"" + files + "\""}});
+  };
+  EXPECT_TRUE(load(folder.path("good")).ok());
+  const std::string good = folder.path("good");
+  const auto wrong = load(folder.path("none") + "," + folder.path("odd") + "," + folder.path() + "," + good);
+  ASSERT_EQ(wrong.faults().size(), 3U);
+  EXPECT_THAT(wrong.faults()[0].text(), HasSubstr("none: No such file"));
+  EXPECT_THAT(wrong.faults()[1].text(), HasSubstr("odd: has 5000 bytes: a namespace has a multiple of 4096"));
+  EXPECT_THAT(wrong.faults()[2].text(), HasSubstr("gpu.pcie_system.nvme.files"));
+  EXPECT_THAT(load(good + "," + good).faults()[0].text(), HasSubstr("named twice"));
+  EXPECT_THAT(load("a,b,c,d,e").faults()[0].text(), HasSubstr("more files than there are namespaces"));
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.files = folder.path("none");
+  EXPECT_THROW(NvmeBench{p}, std::runtime_error);
+}
+
+TEST(NvmeFiles, AreNoPartOfACheckpoint) {
+  const ScratchFolder folder;
+  make_file(folder.path("disk"), 8192);
+  const auto save = [](const std::vector<std::string>& settings) {
+    GpuPlatform platform(load_gpu("mini", settings).value(), {});
+    platform.build();
+    std::stringstream out;
+    const Diagnostics faults = platform.save(out, "");
+    return faults.empty() ? std::string() : faults[0].text();
+  };
+  std::vector<std::string> settings = {"pcie_system.nvme.count=1", "peer_bytes=0"};
+  EXPECT_EQ(save(settings), "");
+  settings.push_back("pcie_system.nvme.files=\"" + folder.path("disk") + "\"");
+  EXPECT_THAT(save(settings), HasSubstr("namespaces of NVMe controllers are files"));
+}
+
+}  // namespace nvme_files_test
+}  // namespace warpline
