@@ -37,7 +37,6 @@ class LiveServer {
 
   LiveRun& run_;
   std::string token_, page_;
-  std::uint16_t port_ = 0;
   HttpServer http_;
 };
 

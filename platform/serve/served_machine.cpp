@@ -178,7 +178,7 @@ std::optional<CompletionStatus> ServedMachine::transfer(Tlp& request, bool may_w
   if (request.posted()) {
     ++function.unanswered_writes_;
     function.client()->write(request.address, request.data.data(), request.bytes,
-                             [this, &function, progress](DmaOutcome outcome) {
+                             [&function, progress](DmaOutcome outcome) {
                                progress->status = status_of(outcome);
                                --function.unanswered_writes_;
                              });

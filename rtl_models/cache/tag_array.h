@@ -20,9 +20,9 @@ struct LineState {
   std::uint64_t last_use : 1;   ///< its dirty bytes are owed to nobody (`ld.lu`)
   std::uint64_t sysmem : 1;     ///< a copy of system memory
   std::uint64_t has_dirty : 1;  ///< some byte is newer than the level below
-  std::uint64_t : 5;
-  std::uint64_t used : 48;     ///< when it was used last, in look-ups of this array, from 1; 0: never
-  std::uint64_t eviction : 2;  ///< EvictionClass
+  std::uint64_t spare : 5;      ///< 0; without a name it would be whatever the compiler leaves there
+  std::uint64_t used : 48;      ///< when it was used last, in look-ups of this array, from 1; 0: never
+  std::uint64_t eviction : 2;   ///< EvictionClass
 
   [[nodiscard]] SectorMask valid_sectors() const { return static_cast<SectorMask>(valid); }
   void add_valid(SectorMask m) { valid = (valid | m) & kAllSectors; }

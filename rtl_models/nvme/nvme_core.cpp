@@ -63,7 +63,7 @@ void NvmeCore::describe_registers() {
   const auto shows_buffer = [this] {
     return !buffer_.empty() && (registers_.get(kCmbmsc) & kCmbmscCre) != 0;
   };
-  registers_.on_look(kCmbloc, [this, shows_buffer](unsigned) {
+  registers_.on_look(kCmbloc, [shows_buffer](unsigned) {
     constexpr std::uint64_t kAnywhere =
         kCmblocCqmms | kCmblocCqpds | kCmblocCdpmls | kCmblocCdpcils | kCmblocCdmmms | kCmblocCqda;
     return shows_buffer() ? in_field<kCmblocBir>(kBufferBar) | kAnywhere : 0;

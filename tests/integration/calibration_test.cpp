@@ -28,7 +28,7 @@ std::map<std::string, double> errors_written() {
 }
 
 TEST(Calibration, ErrorsByClassAreNoWorseThanWritten) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef WARPLINE_SANITIZE
   GTEST_SKIP() << "without sanitizers this is measured once";
 #endif
   const Workspace w;
@@ -51,7 +51,7 @@ TEST(Calibration, ErrorsByClassAreNoWorseThanWritten) {
 
 /// The driver's library of `warpline exec` stands for that of a real GPU.
 TEST(Calibration, ADriverMeasuresWhatTheModelDoes) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef WARPLINE_SANITIZE
   GTEST_SKIP() << "the libraries of exec are for programs without sanitizers";
 #endif
   const Workspace w;
@@ -70,7 +70,7 @@ TEST(Calibration, ADriverMeasuresWhatTheModelDoes) {
 }
 
 TEST(Calibration, ADriversCopiesTakeWhatTheModelSays) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef WARPLINE_SANITIZE
   GTEST_SKIP() << "the libraries of exec are for programs without sanitizers";
 #endif
   const Workspace w;

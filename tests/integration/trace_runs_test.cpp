@@ -16,7 +16,7 @@ namespace warpline::test {
 namespace trace_runs_test {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef WARPLINE_SANITIZE
 constexpr bool kSanitized = true;  // which takes memory of its own
 #else
 constexpr bool kSanitized = false;

@@ -250,7 +250,7 @@ TEST_F(Sweeps, AFullDiskLosesNothingThatWasWritten) {
 TEST_F(Sweeps, AFileOfResultsIsOfOneStudyAndWrittenByOne) {
   make_points(1);
   run(write_statistics);
-  const auto refusal = [this](const auto& with) -> std::string {
+  const auto refusal = [](const auto& with) -> std::string {
     try {
       with();
     } catch (const StoreError& e) {

@@ -106,7 +106,7 @@ TEST_P(NetworkTwin, EveryMessageIsDueWhenTheNaiveOneIs) {
   RequestPool pool;
   std::map<const Request*, std::uint64_t> due;
   std::uint64_t edge = 0;
-  std::size_t taken = 0, waited = 0;
+  std::size_t taken = 0;
   const auto take_all = [&] {
     network.advance(edge);
     network.for_each_output([&](unsigned output) {
@@ -147,7 +147,6 @@ TEST_P(NetworkTwin, EveryMessageIsDueWhenTheNaiveOneIs) {
       due[r] = static_cast<std::uint64_t>(when);
       const bool waits =
           reply ? network.enter_reply(edge, r, client, slice) : network.enter_request(edge, r, client, slice);
-      waited += waits;
       const bool far = !reply && network.distance(client, slice) != 0;
       ASSERT_EQ(waits, when > static_cast<double>(edge) + (far ? network.distance(client, slice) : 0));
       all.push_back(r);

@@ -27,7 +27,7 @@ TEST(Machine, IsRefusedWithMemoryThatNoMachineHas) {
                                   std::to_string(bytes) + " bytes\n");
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which needs the address space itself
+#ifndef WARPLINE_SANITIZE  // which needs the address space itself
 TEST(Machine, IsRefusedWhereTheHostHasNoRoomForIt) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
