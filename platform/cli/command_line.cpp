@@ -107,9 +107,10 @@ int run_command(int argc, const char* const* argv) {
       "Example: warpline run kernels/vecadd.toml --gpu v100 --stats out.json\n"
       "Exit status: 0 done; 1 a check failed; 2 bad input or usage; 3 the machine is stuck.");
   add_run(app, status, {argv, argv + argc});
-  for (const auto add : {add_config, add_calibrate, add_counters, add_cctl, add_check, add_explain,
-                         add_litmus, add_policy, add_exec, add_sweep, add_optimise, add_export, add_diff,
-                         add_report, add_profile, add_metrics, add_watch, add_serve, add_client})
+  for (const auto add :
+       {add_config,  add_calibrate, add_counters, add_cctl,     add_check,  add_explain, add_litmus,
+        add_policy,  add_exec,      add_sweep,    add_optimise, add_export, add_diff,    add_report,
+        add_profile, add_metrics,   add_watch,    add_serve,    add_regs,   add_control, add_client})
     add(app, status);
   refuse_missing_texts(app);
   if (const int named = check_names(app, argc, argv); named != kDone) return named;

@@ -52,6 +52,9 @@ void add_watch(CLI::App& app, int& status);
 void add_serve(CLI::App& app, int& status);
 /// `warpline client`: a client of such a device, without an emulator.
 void add_client(CLI::App& app, int& status);
+/// `warpline regs` and `control`: what is served in another process, as its control socket has it.
+void add_regs(CLI::App& app, int& status);
+void add_control(CLI::App& app, int& status);
 /// `warpline policy`: cache-policy descriptors, as `createpolicy` makes and `.L2::cache_hint` takes them. The
 /// first line printed is the descriptor, then come its fields, one `name: value` a line. kCheckFailed for a
 /// malformed descriptor.

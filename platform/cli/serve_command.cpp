@@ -13,13 +13,12 @@
 #include "platform/config/namespace_files.h"
 #include "platform/machine/device_log.h"
 #include "platform/machine/pcie_system.h"
-#include "platform/serve/access_watch.h"
+#include "platform/serve/access_watches.h"
 #include "platform/serve/served_machine.h"
 #include "platform/serve/serving.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
-#include "rtl_models/pcie/endpoint/endpoint_device.h"
 
 namespace warpline {
 namespace {
@@ -31,6 +30,7 @@ struct ServeRequest {
   double pace = 0;
   std::uint64_t patience_s = 30;
   std::string access_log;
+  std::string control;
   bool quiet = false;
 };
 
@@ -119,19 +119,11 @@ class CounterLines final : public CounterVisitor {
   std::array<std::size_t, 2> widths_{};
 };
 
-std::string summary(const ServedMachine& machine, const PcieSystem& system, const Serving& serving,
-                    const std::vector<ServedDevice>& devices, const std::vector<AccessWatch>& watches) {
+std::string summary(const Serving& serving, const AccessWatches& watches) {
   CounterLines lines;
-  visit_counters("serve", machine.counters(), lines);
-  for (unsigned i = 0; i < devices.size(); ++i)
-    visit_counters("serve." + devices[i].name, serving.counters(i), lines);
-  system.visit(lines);
+  serving.visit(lines);
   std::string out = lines.text();
-  for (const AccessWatch& watch : watches)
-    for (const std::string& finding : watch.findings()) out += finding + "\n";
-  for (const std::string& refused : system.refused_accesses()) out += refused + "\n";
-  if (const std::uint64_t more = system.refusals() - system.refused_accesses().size(); more != 0)
-    out += fmt::format("and {} more\n", counted(more, "refused access"));
+  for (const std::string& finding : watches.findings()) out += finding + "\n";
   return out;
 }
 
@@ -165,19 +157,14 @@ int serve(const ServeRequest& request) {
   PcieSystem system(parameters, mhz, 1U << 20U);
   ServedMachine machine(system);
   machine.set_loose(!request.timed);
-  std::vector<AccessWatch> watches;
-  for (unsigned i = 0; i < system.functions(); ++i) {
-    const EndpointDevice& device = system.function(i);
-    watches.emplace_back(device.name(), device.function().registers().map(),
-                         device.function().register_bar());
-  }
-  for (unsigned i = 0; i < system.functions(); ++i)
-    system.function(i).watch([&watch = watches[i]](const BusAccess& access) { watch.note(access); });
+  const AccessWatches watches(system);
 
   Serving::Options options;
   for (const ServedDevice& device : devices)
     options.sockets.push_back({device.nvme ? system.peers() + device.index : device.index, device.path});
   options.pace = request.pace;
+  options.control = request.control;
+  options.watches = &watches;
   options.server.patience = std::chrono::seconds(request.patience_s);
   options.server.log = [](const std::string& sentence) {
     print_message("warpline serve: " + sentence + "\n");
@@ -187,12 +174,14 @@ int serve(const ServeRequest& request) {
   if (!request.quiet) {
     for (const ServedDevice& device : devices)
       print_message(fmt::format("{} is served at {}\n", device.name, device.path));
+    if (!request.control.empty())
+      print_message(fmt::format("warpline control {} looks at it\n", request.control));
     print_message(fmt::format("{}, {}; Ctrl-C ends it\n", request.timed ? "timed" : "loosely timed",
                               request.pace == 0 ? std::string("as fast as it can")
                                                 : fmt::format("{} s of model time a second", request.pace)));
   }
   serving.value()->run({SIGINT, SIGTERM});
-  if (!request.quiet) print_result(summary(machine, system, *serving.value(), devices, watches));
+  if (!request.quiet) print_result(summary(*serving.value(), watches));
   if (!request.access_log.empty()) {
     const bool json = std::filesystem::path(request.access_log).extension() == ".json";
     const std::string failed = write_file_atomically(request.access_log, device_log(system, {}, json));
@@ -238,6 +227,10 @@ void add_serve(CLI::App& app, int& status) {
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "
                      "ends in .json");
+  command
+      .add_option("--control", r.control,
+                  "a socket where `warpline regs` and `warpline control` look at the run, and change it")
+      ->type_name("PATH");
   command.add_flag("--quiet", r.quiet, "no summary");
   command.footer("Example: warpline serve --socket /tmp/peer --access-log peer.log");
 }

@@ -72,7 +72,7 @@ void ServedFunction::read_bar(unsigned bar, std::uint64_t offset, Waiting& waiti
   for (std::uint32_t at = 0; at < bytes;) {
     const std::uint64_t from = offset + at;
     const auto length = static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes - at, kPage - from % kPage));
-    if (!is_message_table(bar, from))
+    if (!present_ || !is_message_table(bar, from))
       waiting.pieces.push_back(
           {machine_.bridge().load(bus_address({bar, from}), length, machine_.next_cycle()), 0, at, length});
     at += length;
@@ -85,7 +85,7 @@ void ServedFunction::read_config(std::uint64_t offset, Waiting& waiting) {
   for (std::uint32_t at = 0; at < bytes;) {
     const auto from = static_cast<unsigned>(offset + at), within = from % 4;
     const std::uint32_t length = std::min(bytes - at, 4 - within);
-    if (GuestBars::holds(from)) {
+    if (present_ && GuestBars::holds(from)) {
       const std::uint32_t value = bars_.read(from - within);
       for (unsigned i = 0; i < length; ++i)
         waiting.data[at + i] = static_cast<std::uint8_t>(value >> 8U * (within + i));
@@ -134,7 +134,7 @@ void ServedFunction::write_config(std::uint64_t offset, const std::uint8_t* data
     const std::uint32_t length = std::min(bytes - at, 4 - within);
     std::uint32_t value = 0;
     for (unsigned i = 0; i < length; ++i) value |= std::uint32_t{data[at + i]} << 8U * i;
-    if (GuestBars::holds(to)) {
+    if (present_ && GuestBars::holds(to)) {
       bars_.write(to - within, value << 8U * within, ((1U << length) - 1) << within);
     } else {
       waiting.pieces.push_back(
@@ -173,6 +173,7 @@ void ServedFunction::take_answers() {
 
 /// A function that comes back from D3hot has forgotten where it lies. To the client it shows that.
 void ServedFunction::restore_after_power_state() {
+  if (!present_) return;
   for (unsigned b = 0; b < kBars; ++b) {
     if (bases_[b] == 0 || endpoint_.config().address_of(b) == bases_[b]) continue;
     bars_.reset();
@@ -213,12 +214,29 @@ void ServedFunction::reset(Done done) {
 
 void ServedFunction::do_reset() {
   ++machine_.counters_.resets;
-  machine_.system().hot_reset(port_);
-  bars_.reset();
-  raised_.clear();
-  set_up();
+  if (present_) {
+    machine_.system().hot_reset(port_);
+    bars_.reset();
+    raised_.clear();
+    set_up();
+  }
   resetting_ = false;
   for (const Done& done : std::exchange(reset_done_, {})) done();
+}
+
+void ServedFunction::plug(bool present, Done done) {
+  accesses_.push_back([this, present, done = std::move(done)] {
+    if (present != present_) do_plug(present);
+    done();
+  });
+}
+
+void ServedFunction::do_plug(bool present) {
+  machine_.system().set_present(port_, present);
+  present_ = present;
+  bars_.reset();
+  raised_.clear();
+  if (present) set_up();
 }
 
 void ServedFunction::attach(vfio_user::Client& client) {
@@ -231,7 +249,7 @@ void ServedFunction::detach() {
 }
 
 std::optional<BarHit> ServedFunction::find(std::uint64_t address, std::uint64_t bytes) const {
-  if (!endpoint_.config().memory_enabled()) return std::nullopt;
+  if (!decodes_memory()) return std::nullopt;
   return bars_.find(address, bytes);
 }
 

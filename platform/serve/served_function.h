@@ -20,7 +20,8 @@ class ServedMachine;
 /// BARs are where the client's software puts them, for requests of other functions; accesses name the BAR,
 /// wherever it lies. Interrupts go to the client by their vector: it keeps the MSI-X table, so that accesses
 /// of the table here change nothing and read 0. What nobody answers reads all ones. When the client goes
-/// away, or resets it, the function is as it was built.
+/// away, or resets it, the function is as it was built. While it is unplugged nobody answers, and writes and
+/// resets change nothing.
 class ServedFunction final : public vfio_user::Function {
  public:
   /// `port`: of the root complex. Machine and endpoint outlive it.
@@ -34,6 +35,13 @@ class ServedFunction final : public vfio_user::Function {
   void reset(Done done) override;
   void attach(vfio_user::Client& client) override;
   void detach() override;
+
+  /// Surprise removal, and return: as it was built, with everything for its client's software to set up
+  /// again. `done`: it is so; accesses that were asked for before are made before.
+  void plug(bool present, Done done);
+  [[nodiscard]] bool present() const { return present_; }
+  /// Whether its software lets it answer at its BARs.
+  [[nodiscard]] bool decodes_memory() const { return endpoint_.config().memory_enabled(); }
 
   [[nodiscard]] vfio_user::Client* client() { return client_; }
   [[nodiscard]] unsigned port() const { return port_; }
@@ -83,6 +91,7 @@ class ServedFunction final : public vfio_user::Function {
   void take_answers();
   void restore_after_power_state();
   void do_reset();
+  void do_plug(bool present);
 
   ServedMachine& machine_;
   unsigned port_;
@@ -94,6 +103,7 @@ class ServedFunction final : public vfio_user::Function {
   std::deque<Done> posted_;                     ///< writes that were made, and whose client may not send more
   std::deque<std::function<void()>> accesses_;  ///< that are to be made
   std::deque<unsigned> raised_;                 ///< vectors that wait for writes before them
+  bool present_ = true;
   bool resetting_ = false;
   std::vector<Done> reset_done_;
 };

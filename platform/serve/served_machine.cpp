@@ -83,18 +83,21 @@ bool ServedMachine::is_loose() const {
   return system_.is_loose();
 }
 
-void ServedMachine::set_loose(bool loose) {
+void ServedMachine::set_loose(bool loose, std::function<void()> done) {
   wants_loose_ = loose;
+  if (done) switched_.push_back(std::move(done));
   switch_time();
 }
 
 /// What is under way ends first; accesses that come meanwhile wait.
 void ServedMachine::switch_time() {
-  if (!wants_loose_ || inside_ || next_activity() != kNever || bridge().busy() || system_.root().busy())
+  const bool within = inside_ || pumping_;
+  if (!wants_loose_ || within || next_activity() != kNever || bridge().busy() || system_.root().busy())
     return;
   for (const auto& function : functions_)
     if (!function->idle()) return;
   system_.set_loose(*std::exchange(wants_loose_, std::nullopt));
+  for (const auto& done : std::exchange(switched_, {})) done();
 }
 
 Cycle ServedMachine::next_activity() {

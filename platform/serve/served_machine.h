@@ -31,8 +31,8 @@ struct ServeCounters {
 
   template <class F>
   void visit(F&& f) const {
-    f("reads", reads, "accesses", "of BARs by clients");
-    f("writes", writes, "accesses", "of BARs by clients");
+    f("reads", reads, "accesses", "of BARs, by clients and at the control socket");
+    f("writes", writes, "accesses", "of BARs, by clients and at the control socket");
     f("configurations", configurations, "accesses", "of configuration space by clients");
     f("failed_reads", failed_reads, "accesses", "that nobody answered in time: they read all ones");
     f("interrupts", interrupts, "interrupts", "that went to clients");
@@ -72,7 +72,8 @@ class ServedMachine final : private OutsideMemory {
   /// The cycle up to which everything has happened.
   [[nodiscard]] Cycle now();
   /// Whether packets are loosely timed, as soon as what is under way has ended; accesses wait until then.
-  void set_loose(bool loose);
+  /// `done`, unless null: it is so, or somebody has since wished otherwise and that is so.
+  void set_loose(bool loose, std::function<void()> done = nullptr);
   [[nodiscard]] bool is_loose() const;
 
   /// Whether requests wait for a client to answer for its memory.
@@ -110,6 +111,7 @@ class ServedMachine final : private OutsideMemory {
   bool heard_ = false;   ///< something has come that somebody outside waits for
   bool inside_ = false;  ///< the engine runs
   std::optional<bool> wants_loose_;
+  std::vector<std::function<void()>> switched_;  ///< who hears of it when that is so
   Pump pump_;
   bool pumping_ = false;
   unsigned asked_ = 0;  ///< reads that clients have not answered

@@ -8,8 +8,13 @@
 #include <optional>
 #include <utility>
 
+#include "platform/machine/pcie_system.h"
+#include "platform/serve/control.h"
+#include "platform/serve/control_server.h"
 #include "platform/serve/served_function.h"
 #include "platform/serve/served_machine.h"
+#include "rtl_models/base/counter.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 
 namespace warpline {
 namespace {
@@ -58,7 +63,13 @@ class AsioServing final : public Serving {
           vfio_user::Server::listen(io_, socket.path, machine_.function(socket.port), options.server);
       if (!server.ok()) return server.faults();
       servers_.push_back(std::move(server.value()));
+      ports_.push_back(socket.port);
     }
+    if (options.control.empty()) return {};
+    auto control = ControlServer::listen(io_, options.control, Control(machine_, *this, *options.watches),
+                                         options.server.log);
+    if (!control.ok()) return control.faults();
+    control_ = std::move(control.value());
     return {};
   }
 
@@ -71,11 +82,17 @@ class AsioServing final : public Serving {
         signal_ = signal;
         stopped_ = true;
       });
-    Pace pace(machine_.now(), pace_ * mhz_);
+    set_pace(pace_);
     while (!stopped_)
-      if (turn(pace)) io_.poll();
+      if (turn()) io_.poll();
     for (const auto& server : servers_) server->disconnect();
   }
+  void set_pace(double pace) override {
+    pace_ = pace;
+    paced_.reset();
+    if (pace > 0) paced_.emplace(machine_.now(), pace * mhz_);
+  }
+  [[nodiscard]] double pace() const override { return pace_; }
   void stop() override {
     post([this] { stopped_ = true; });
   }
@@ -84,12 +101,20 @@ class AsioServing final : public Serving {
     return servers_[socket]->counters();
   }
   [[nodiscard]] bool has_client(unsigned socket) const override { return servers_[socket]->has_client(); }
+  void visit(CounterVisitor& visitor) const override {
+    visit_counters("serve", machine_.counters(), visitor);
+    for (std::size_t i = 0; i < servers_.size(); ++i)
+      visit_counters("serve." + machine_.system().function(ports_[i]).name(), servers_[i]->counters(),
+                     visitor);
+    machine_.system().visit(visitor);
+  }
   [[nodiscard]] int signal() const override { return signal_; }
 
  private:
   /// Whether the model has more to do at once; otherwise something has come by then.
-  bool turn(Pace& pace) {
-    if (pace_ > 0) {
+  bool turn() {
+    if (paced_) {
+      const Pace pace = *paced_;  // who is heard meanwhile may change it
       const Cycle due = pace.due();
       if (machine_.advance(due, kStretch)) return true;
       machine_.pass_until(due);
@@ -132,6 +157,9 @@ class AsioServing final : public Serving {
   boost::asio::io_context io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   std::vector<std::unique_ptr<vfio_user::Server>> servers_;
+  std::vector<unsigned> ports_;  ///< of the function of each of them
+  std::unique_ptr<ControlServer> control_;
+  std::optional<Pace> paced_;  ///< nothing: as fast as it can
   std::optional<Pace> waiting_;
   bool stopped_ = false;
   int signal_ = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "platform/machine/pcie_system.h"
+#include "platform/serve/access_watches.h"
 #include "platform/serve/served_function.h"
 #include "platform/serve/served_machine.h"
 #include "platform/serve/serving.h"
@@ -29,11 +30,13 @@ class ServedPeers {
     PcieSystemParameters parameters = {};
   };
   explicit ServedPeers(Options options)
-      : system_(with_peers(options), kMegahertz, 1U << 20U), machine_(system_) {
+      : system_(with_peers(options), kMegahertz, 1U << 20U), machine_(system_), watches_(system_) {
     machine_.set_loose(options.loose);
     Serving::Options serving;
     for (unsigned i = 0; i < options.peers; ++i) serving.sockets.push_back({i, path(i)});
     serving.pace = options.pace;
+    serving.control = control();
+    serving.watches = &watches_;
     serving.server.log = [this](const std::string& s) { said_.push_back(s); };
     auto listening = Serving::listen(machine_, kMegahertz, std::move(serving));
     EXPECT_TRUE(listening.ok());
@@ -49,6 +52,8 @@ class ServedPeers {
   ServedPeers& operator=(const ServedPeers&) = delete;
 
   [[nodiscard]] std::string path(unsigned i) const { return scratch_.path("peer" + std::to_string(i)); }
+  /// Where the control socket is.
+  [[nodiscard]] std::string control() const { return scratch_.path("control"); }
   [[nodiscard]] std::unique_ptr<vfio_user::ClientMachine> client(
       unsigned i = 0, vfio_user::ClientMachine::Options options = {}) const {
     options.slot = i;
@@ -83,6 +88,7 @@ class ServedPeers {
   ScratchFolder scratch_;
   PcieSystem system_;
   ServedMachine machine_;
+  AccessWatches watches_;
   std::vector<std::string> said_;
   std::unique_ptr<Serving> serving_;
   std::thread thread_;
