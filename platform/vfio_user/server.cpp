@@ -110,6 +110,10 @@ class SocketServer final : public Server {
 
 Result<std::unique_ptr<Server>> Server::listen(boost::asio::io_context& io, std::string path,
                                                Function& function, Options options) {
+  // Without it no event that a client gives would be known for one (Interrupts).
+  if (access("/proc/self/fd", X_OK) != 0)
+    return Diagnostic::about(path, "this process cannot look at its own descriptors in /proc/self/fd",
+                             "is /proc mounted, and that of this PID namespace?");
   auto listener = Listener::at(io, path);
   if (!listener.ok()) return listener.faults();
   return std::unique_ptr<Server>(std::make_unique<SocketServer>(
