@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "wl_peer.h"
+#include "sw/driver/wl_peer.h"
 
 enum { kVectors = 16, kPage = 4096, kPages = 256, kOrder = 6 };
 

@@ -57,9 +57,10 @@ TEST(ControlCommand, AsksAndChangesWhatIsServed) {
   EXPECT_EQ(result({"control", at, "functions"}), "peer[0]  unplugged  no client\n");
   EXPECT_EQ(result({"control", at, "plug", "peer[0]"}), "");
   EXPECT_THAT(result({"control", at, "counters"}), HasSubstr("host.configurations"));
-  EXPECT_EQ(result({"control", at, "log"}), "");
+  // What is there is how the server has set up the table of interrupts.
+  EXPECT_THAT(result({"control", at, "log"}), StartsWith("peer[0] "));
   EXPECT_EQ(result({"control", at, "findings"}), "");
-  EXPECT_THAT(result({"control", at, "log", "--json"}), HasSubstr(R"("log":[])"));
+  EXPECT_THAT(result({"control", at, "log", "--json"}), HasSubstr(R"("log":[{)"));
   expect_refused({"control", at, "unplugg", "peer[0]"}, "did you mean \"unplug\"?");
   expect_refused({"control", at, "unplug"}, "unplug which function?");
   expect_refused({"control", at, "unplug", "peer[1]"}, "did you mean \"peer[0]\"?");
