@@ -84,7 +84,7 @@ class AsioServing final : public Serving {
       });
     set_pace(pace_);
     while (!stopped_)
-      if (turn()) io_.poll();
+      if (turn()) poll();
     for (const auto& server : servers_) server->disconnect();
   }
   void set_pace(double pace) override {
@@ -144,7 +144,15 @@ class AsioServing final : public Serving {
       io_.run_one_until(pace.time_of(next));
     }
   }
+  /// What has come, as much of it as may keep the model waiting.
+  void poll() {
+    constexpr unsigned kMost = 64;
+    const Clock::time_point end = Clock::now() + kStretch;
+    for (unsigned i = 0; i < kMost && !stopped_ && io_.poll_one() != 0; ++i)
+      if (Clock::now() >= end) return;
+  }
   bool pump(Clock::time_point since) {
+    if (stopped_) return false;
     const Clock::time_point end = since + kPatienceWithin;
     if (Clock::now() >= end) return false;
     io_.run_one_until(end);

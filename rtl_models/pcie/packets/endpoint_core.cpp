@@ -82,7 +82,9 @@ void EndpointCore::send_interrupts() {
   if (!has_msix() || !may_write()) return;
   InterruptMessage message;
   while (msix_.take(config_.msix_enabled(), config_.msix_masked(), message)) {
-    make_write(message.address, 4)->carry(message.data);
+    Tlp* const tlp = make_write(message.address, 4);
+    tlp->carry(message.data);
+    tlp->interrupt = true;
     ++counters_.interrupts;
   }
 }

@@ -66,7 +66,8 @@ struct WARPLINE_PUBLIC Tlp {
   CompletionStatus status = CompletionStatus::successful;  ///< of a completion
   bool relaxed_ordering = false;
   bool no_snoop = false;
-  bool poisoned = false;  ///< its payload is known to be damaged
+  bool poisoned = false;   ///< its payload is known to be damaged
+  bool interrupt = false;  ///< a write that the function's table of messages made; not told over wires
   FunctionId requester;   ///< of a completion: whom it is for
   FunctionId completer;   ///< of a completion: who answers; of a configuration request: who is to
   std::uint16_t tag = 0;  ///< with the requester: which request a completion belongs to

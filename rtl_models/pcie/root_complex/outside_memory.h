@@ -25,7 +25,9 @@ class OutsideMemory {
   [[nodiscard]] virtual Place find(const Tlp& request) = 0;
   /// Performs a request that leads to memory, as RootComplexCore::perform() does. Nothing: it is under way,
   /// and RootComplex::finish_outside() ends it; only where `may_wait`. By then the memory may be gone:
-  /// that is an unsupported request.
+  /// that is an unsupported request. `request.epoch`: how often the link that it came over had been down when
+  /// it arrived (RootComplexCore::downs()). While a posted write is under way, nothing that came later over
+  /// the same link is asked for.
   [[nodiscard]] virtual std::optional<CompletionStatus> perform(Tlp& request, bool may_wait) = 0;
 
  protected:

@@ -166,13 +166,21 @@ void RootComplex::send(unsigned to, Tlp* tlp) {
 void RootComplex::arrive(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   for (; !effects_.empty() && effects_.begin()->first <= t; effects_.erase(effects_.begin())) {
-    const EgressQueue::Entry effect = effects_.begin()->second;
-    if (const auto status = core_.perform(*effect.tlp, true, now)) {
-      answer(effect, *status, t);
+    const EgressQueue::Entry& effect = effects_.begin()->second;
+    Port& port = ports_[effect.from];
+    if (port.unfinished != 0) {
+      port.held.push_back(effect);
     } else {
-      outside_.push_back(effect);
+      take_effect(effect, now);
     }
   }
+}
+
+void RootComplex::take_effect(const EgressQueue::Entry& effect, Cycle now) {
+  if (const auto status = core_.perform(*effect.tlp, true, now))
+    return answer(effect, *status, domain().edge_at_or_after(now));
+  ports_[effect.from].unfinished += effect.tlp->posted();
+  outside_.push_back(effect);
 }
 
 /// The answer to a request that has taken effect in memory leaves from edge `t` on.
@@ -194,9 +202,17 @@ void RootComplex::finish_outside(const Tlp& request, CompletionStatus status) {
   WARPLINE_EXPECT(found != outside_.end(), "what memory outside is done with was under way there");
   const EgressQueue::Entry effect = *found;
   outside_.erase(found);
-  core_.note_outside(request, status, engine().now());
-  answer(effect, status, domain().edge_at_or_after(engine().now() + 1));
-  wake(engine().now() + 1);
+  const Cycle now = engine().now() + 1;
+  core_.note_outside(request, status, now);
+  Port& port = ports_[effect.from];
+  port.unfinished -= request.posted();
+  answer(effect, status, domain().edge_at_or_after(now));
+  while (port.unfinished == 0 && !port.held.empty()) {
+    const EgressQueue::Entry next = port.held.front();
+    port.held.pop_front();
+    take_effect(next, now);
+  }
+  wake(now);
 }
 
 void RootComplex::perform(Tlp& tlp, Cycle& at) {

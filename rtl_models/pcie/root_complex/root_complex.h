@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -99,9 +100,12 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
     std::uint64_t ordered = 0;          ///< edge at which the last ordered posted write takes effect
     std::array<unsigned, 2> waiting{};  ///< requests that came here and wait to leave, by class
     EgressQueue leaving;                ///< packets that leave by this port
+    unsigned unfinished = 0;            ///< posted writes of its that memory outside has under way
+    std::deque<EgressQueue::Entry> held;  ///< what came behind them, for memory
   };
   void make_ports(const LinkParameters& host, const std::vector<LinkParameters>& links);
   void arrive(Cycle now) override;
+  void take_effect(const EgressQueue::Entry& effect, Cycle now);
   void answer(const EgressQueue::Entry& effect, CompletionStatus status, std::uint64_t t);
   void take(std::uint64_t t, unsigned from, Tlp* tlp);
   [[nodiscard]] std::uint64_t effect_edge(std::uint64_t t, unsigned from, const Tlp& tlp, unsigned distance);

@@ -67,7 +67,8 @@ TlpRoute RootComplexCore::route_request(unsigned from, Tlp& tlp, Cycle now) {
   if (tlp.kind == TlpKind::config_read || tlp.kind == TlpKind::config_write)
     return from == kHost && tlp.completer.value >> 8U != 0 ? route_by_bus(tlp.completer) : TlpRoute{};
   const bool interrupt = kInterrupts.holds(tlp.address, tlp.bytes);
-  if (from != kHost && outside_ != nullptr && !interrupt) return route_outside(from, tlp);
+  // The window of interrupts is a place here, and none of a machine outside: what that has there is its own.
+  if (from != kHost && outside_ != nullptr && !tlp.interrupt) return route_outside(from, tlp);
   if (from != kHost && iommu_.enabled() && !interrupt) {
     const auto physical =
         iommu_.translate(tlp.requester, tlp.address, tlp.bytes, tlp.kind != TlpKind::memory_read, now);
@@ -79,7 +80,10 @@ TlpRoute RootComplexCore::route_request(unsigned from, Tlp& tlp, Cycle now) {
 
 TlpRoute RootComplexCore::route_outside(unsigned from, Tlp& tlp) const {
   const OutsideMemory::Place place = outside_->find(tlp);
-  if (place.in == OutsideMemory::Place::In::memory) return {TlpRoute::To::memory, 0};
+  if (place.in == OutsideMemory::Place::In::memory) {
+    tlp.epoch = downs(from);
+    return {TlpRoute::To::memory, 0};
+  }
   if (place.in == OutsideMemory::Place::In::nobody) return {};
   tlp.address = place.address;
   const TlpRoute route = route_by_address(from, tlp);
