@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/serve/guest_bars.h"
+#include "platform/serve/served_event.h"
 #include "platform/vfio_user/function.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
@@ -84,6 +85,8 @@ class ServedFunction final : public vfio_user::Function {
   void make_read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done);
   void make_write(unsigned region, std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes,
                   Done done);
+  void tell(ServedEvent::Kind kind, unsigned region, std::uint64_t offset, const std::uint8_t* data,
+            std::uint32_t bytes);
   void read_bar(unsigned bar, std::uint64_t offset, Waiting& waiting);
   void read_config(std::uint64_t offset, Waiting& waiting);
   void write_config(std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes, Waiting& waiting);

@@ -10,6 +10,7 @@
 
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/access_watches.h"
+#include "platform/serve/served_event.h"
 #include "platform/serve/served_function.h"
 #include "platform/serve/served_machine.h"
 #include "platform/serve/serving.h"
@@ -28,9 +29,11 @@ class ServedPeers {
     bool loose = true;
     double pace = 0;
     PcieSystemParameters parameters = {};
+    ServedTape* tape = nullptr;
   };
   explicit ServedPeers(Options options)
       : system_(with_peers(options), kMegahertz, 1U << 20U), machine_(system_), watches_(system_) {
+    machine_.tape_by(options.tape);
     machine_.set_loose(options.loose);
     Serving::Options serving;
     for (unsigned i = 0; i < options.peers; ++i) serving.sockets.push_back({i, path(i)});
