@@ -3,14 +3,20 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <istream>
 #include <optional>
 #include <ostream>
 #include <tuple>
 
+#include "platform/machine/pcie_system.h"
+#include "platform/serve/served_function.h"
 #include "platform/serve/served_machine.h"
 #include "rtl_models/base/state_archive.h"
+#include "rtl_models/base/text.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/sim/engine.h"
 
 namespace warpline {
@@ -123,7 +129,7 @@ class StreamReader final : public RecordReader {
 /// Holds what a machine does against what is recorded.
 class Comparison final : public ServedTape {
  public:
-  explicit Comparison(RecordReader& reader) : reader_(reader) {}
+  Comparison(ServedMachine& machine, RecordReader& reader) : machine_(machine), reader_(reader) {}
 
   void happen(ServedEvent& event) override {
     const ServedEvent* const recorded = reader_.next();
@@ -131,28 +137,41 @@ class Comparison final : public ServedTape {
       // Nothing is known of what is asked now.
       event.result = event.kind == ServedEvent::Kind::perform ? 1 : 2;
       if (difference_.empty() && reader_.faults().empty() && !reader_.cut() && !event.is_input())
-        differs(event, "the record has ended");
+        differs(event, "the record has ended by then");
       return;
     }
     if (!same(event, *recorded)) {
-      differs(event, fmt::format("recorded is, in cycle {}: {}", recorded->now, to_text(*recorded)));
+      differs(event, is(*recorded) + first_byte(event.data, recorded->data));
       event.result = event.kind == ServedEvent::Kind::perform ? 1 : 2;
       return;
     }
     event.result = recorded->result;
     event.place = recorded->place;
     event.answer = recorded->answer;
+    ended_ = event.kind == ServedEvent::Kind::end;
     reader_.take();
   }
   [[nodiscard]] bool replays() const override { return true; }
   void rest() override {}
   void differs(const ServedEvent& event, const std::string& recorded) {
     difference_ =
-        fmt::format("event {}, cycle {}: {}; {}", reader_.events(), event.now, to_text(event), recorded);
+        fmt::format("event {}, cycle {}: {}; {}", reader_.events(), event.now, text_of(event), recorded);
   }
   void ends_early(const ServedEvent& recorded) {
-    difference_ = fmt::format("event {}: the machine has nothing to do; recorded is, in cycle {}: {}",
-                              reader_.events(), recorded.now, to_text(recorded));
+    difference_ = fmt::format("event {}, cycle {}: the machine does nothing; {}", reader_.events(),
+                              machine_.system().engine().now(), is(recorded));
+  }
+  [[nodiscard]] bool ended() const { return ended_; }
+  /// Whether this machine can be done that.
+  [[nodiscard]] bool fits(const ServedEvent& e) const {
+    using What = ServedEvent::Kind;
+    if (e.kind == What::timing || e.kind == What::turn || e.kind == What::finish || e.kind == What::end)
+      return true;
+    if (e.function >= machine_.functions()) return false;
+    if (e.kind != What::read && e.kind != What::write) return true;
+    const std::uint64_t bytes = machine_.function(e.function).region(e.region).bytes;
+    return e.cycle != 0 && e.bytes != 0 && e.bytes <= bytes && e.offset <= bytes - e.bytes &&
+           (e.kind == What::read || e.data.size() == e.bytes);
   }
   [[nodiscard]] const std::string& difference() const { return difference_; }
 
@@ -161,19 +180,58 @@ class Comparison final : public ServedTape {
     const auto facts = [](const ServedEvent& e) {
       return std::tie(e.kind, e.steps, e.now, e.cycle, e.function, e.region, e.offset, e.bytes, e.data);
     };
-    const bool asks = a.kind == ServedEvent::Kind::find || a.kind == ServedEvent::Kind::perform;
+    const bool asks = a.kind == ServedEvent::Kind::find || a.kind == ServedEvent::Kind::perform ||
+                      a.kind == ServedEvent::Kind::interrupt;
     return facts(a) == facts(b) && (asks || a.result == b.result);
   }
 
+  [[nodiscard]] std::string text_of(const ServedEvent& event) const {
+    return to_text(event, event.function < machine_.functions()
+                              ? machine_.system().function(event.function).name()
+                              : fmt::format("function {}", event.function));
+  }
+  [[nodiscard]] std::string is(const ServedEvent& recorded) const {
+    return fmt::format("recorded is, in cycle {}: {}", recorded.now, text_of(recorded));
+  }
+  /// Where data differ, if that is so.
+  [[nodiscard]] static std::string first_byte(const std::vector<std::uint8_t>& now,
+                                              const std::vector<std::uint8_t>& recorded) {
+    const auto [a, b] = std::mismatch(now.begin(), now.end(), recorded.begin(), recorded.end());
+    if (a == now.end() || b == recorded.end()) return {};
+    return fmt::format("; byte {} of the data is {}, and was {}", a - now.begin(), hexadecimal(*a, 2),
+                       hexadecimal(*b, 2));
+  }
+
+  ServedMachine& machine_;
   RecordReader& reader_;
   std::string difference_;
+  bool ended_ = false;
 };
 
 }  // namespace
 
-RecordWriter::RecordWriter(std::ostream& out, const std::string& machine) : out_(out) {
+/// Compresses blocks, with memory that it keeps between them.
+class RecordWriter::Packer {
+ public:
+  [[nodiscard]] const std::string& pack(const std::string& block) {
+    packed_.resize(ZSTD_compressBound(block.size()));
+    packed_.resize(ZSTD_compressCCtx(context_.get(), packed_.data(), packed_.size(), block.data(),
+                                     block.size(), kCompression));
+    return packed_;
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+  std::unique_ptr<ZSTD_CCtx, Free> context_{ZSTD_createCCtx()};
+  std::string packed_;
+};
+
+RecordWriter::RecordWriter(std::ostream& out, const std::string& machine, Failed failed)
+    : out_(out), failed_(std::move(failed)), packer_(std::make_unique<Packer>()) {
   out_.write(kMagic, kMagicBytes);
-  write_piece(out_, machine, machine.size());
+  write(machine, machine.size());
 }
 
 RecordWriter::~RecordWriter() {
@@ -181,6 +239,7 @@ RecordWriter::~RecordWriter() {
 }
 
 void RecordWriter::happen(ServedEvent& event) {
+  if (!good()) return;
   StateArchive archive(block_);
   event.archive(archive);
   ++events_;
@@ -189,10 +248,15 @@ void RecordWriter::happen(ServedEvent& event) {
 
 void RecordWriter::flush() {
   if (block_.empty()) return;
-  std::string packed(ZSTD_compressBound(block_.size()), '\0');
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), block_.data(), block_.size(), kCompression));
-  write_piece(out_, packed, block_.size());
+  write(packer_->pack(block_), block_.size());
   block_.clear();
+}
+
+void RecordWriter::write(const std::string& bytes, std::size_t unpacked) {
+  if (!good()) return;
+  errno = 0;
+  write_piece(out_, bytes, unpacked);
+  if (!good() && failed_) failed_(errno);
 }
 
 bool RecordWriter::good() const {
@@ -213,7 +277,7 @@ Result<std::unique_ptr<RecordReader>> RecordReader::open(std::istream& in, const
 }
 
 ReplayEnd replay(ServedMachine& machine, RecordReader& reader) {
-  Comparison comparison(reader);
+  Comparison comparison(machine, reader);
   machine.tape_by(&comparison);
   while (comparison.difference().empty()) {
     const ServedEvent* const recorded = reader.next();
@@ -227,7 +291,7 @@ ReplayEnd replay(ServedMachine& machine, RecordReader& reader) {
       continue;
     }
     const std::uint64_t before = reader.events();
-    if (recorded->is_input()) {
+    if (recorded->is_input() && comparison.fits(*recorded)) {
       const ServedEvent event = *recorded;
       machine.apply(event);
     }
@@ -235,7 +299,7 @@ ReplayEnd replay(ServedMachine& machine, RecordReader& reader) {
     if (reader.events() == before && comparison.difference().empty()) comparison.ends_early(*recorded);
   }
   machine.tape_by(nullptr);
-  return {reader.events(), reader.cut(), comparison.difference(), reader.faults()};
+  return {reader.events(), reader.cut(), comparison.ended(), comparison.difference(), reader.faults()};
 }
 
 }  // namespace warpline

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -16,8 +16,11 @@ namespace warpline {
 /// off while it was written, and good up to there.
 class RecordWriter final : public ServedTape {
  public:
-  /// `out` outlives it. `machine`: all that a replay has to have alike.
-  RecordWriter(std::ostream& out, const std::string& machine);
+  /// `out` outlives it. `machine`: all that a replay has to have alike (RecordedMachine::to_text()).
+  /// `failed`, unless null: called once, when something cannot be written, with the errno of it, or 0. From
+  /// then on nothing is recorded; what is there can be replayed.
+  using Failed = std::function<void(int error)>;
+  RecordWriter(std::ostream& out, const std::string& machine, Failed failed = nullptr);
   ~RecordWriter();
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
@@ -31,11 +34,15 @@ class RecordWriter final : public ServedTape {
   [[nodiscard]] std::uint64_t events() const { return events_; }
 
  private:
+  class Packer;
   /// Of events, before they become a block.
   static constexpr std::size_t kBlock = 256 * 1024;
   void flush();
+  void write(const std::string& bytes, std::size_t unpacked);
 
   std::ostream& out_;
+  Failed failed_;
+  std::unique_ptr<Packer> packer_;
   std::string block_;
   std::uint64_t events_ = 0;
 };
@@ -62,7 +69,8 @@ class RecordReader {
 /// What became of a replay.
 struct ReplayEnd {
   std::uint64_t events = 0;
-  bool cut = false;
+  bool cut = false;        ///< the file ends in the middle of a block
+  bool ended = false;      ///< the recording had its end, and was not cut off
   std::string difference;  ///< the first, a sentence; empty: all was equal
   Diagnostics faults;      ///< of the file, which was replayed up to there
 };

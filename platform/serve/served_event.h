@@ -19,15 +19,16 @@ struct ServedEvent {
     timing,  ///< `result` 1: loosely timed from now on
     turn,    ///< what has come is looked at
     finish,  ///< of the transfer `offset`, which ends with `result` and `answer`
+    end,     ///< of what is told
     // What the machine asks of memory outside.
     find,     ///< `offset` an address, `region` the kind of request: `result` in what, `place` at which
     perform,  ///< likewise, with `data`: it ends with `result` and `answer`; kGoesOn: later, as transfer
               ///< `place`
     // What it answers.
     answer,     ///< of a function: `result` how an access ended, `data` the bytes that came, `cycle` when
-    interrupt,  ///< `function` the port, `offset` the vector, `cycle` when
+    interrupt,  ///< `function` the port, `offset` the vector, `cycle` when; `result` 1: somebody heard it
   };
-  static constexpr std::uint8_t kKinds = 11;
+  static constexpr std::uint8_t kKinds = 12;
   static constexpr std::uint64_t kGoesOn = 255;
   Kind kind = Kind::turn;
   std::uint64_t steps = 0;  ///< of the model since the event before
@@ -44,7 +45,7 @@ struct ServedEvent {
   std::vector<std::uint8_t> answer;
 
   /// Whether somebody outside does it, and not the machine.
-  [[nodiscard]] bool is_input() const { return kind <= Kind::finish; }
+  [[nodiscard]] bool is_input() const { return kind <= Kind::end; }
   template <class Archive>
   void archive(Archive& a) {
     auto number = static_cast<std::uint8_t>(kind);
@@ -54,9 +55,9 @@ struct ServedEvent {
   }
 };
 
-/// What happened, without what is not the machine's doing: "read of function 0, region 0, offset 0x14: 4
-/// bytes".
-[[nodiscard]] std::string to_text(const ServedEvent& event);
+/// What happened, without what is not the machine's doing: "a read of peer[0], region 0, 0x0014, 4 bytes, in
+/// cycle 7". `function`: what the event's is called.
+[[nodiscard]] std::string to_text(const ServedEvent& event, const std::string& function);
 
 /// Where events go as they happen: a recorder, or a replay, which knows what happened and compares.
 class ServedTape {

@@ -223,7 +223,7 @@ void ServedFunction::make_accesses() {
 void ServedFunction::answer() {
   take_answers();
   if (unanswered_writes_ == 0)
-    for (; !raised_.empty(); raised_.pop_front()) interrupt(raised_.front());
+    for (; !raised_.empty(); raised_.pop_front()) interrupt(raised_.front(), client_ != nullptr);
   while (!posted_.empty() && machine_.has_room()) {
     const Done done = std::move(posted_.front());
     posted_.pop_front();
@@ -286,14 +286,14 @@ std::optional<BarHit> ServedFunction::find(std::uint64_t address, std::uint64_t 
   return bars_.find(address, bytes);
 }
 
-void ServedFunction::interrupt(unsigned vector) {
-  if (client_ == nullptr) {
+void ServedFunction::interrupt(unsigned vector, bool heard) {
+  if (!heard) {
     ++machine_.counters_.unheard_interrupts;
   } else if (unanswered_writes_ != 0) {
     raised_.push_back(vector);
   } else {
     ++machine_.counters_.interrupts;
-    client_->interrupt(IrqKind::msix, vector);
+    if (client_ != nullptr) client_->interrupt(IrqKind::msix, vector);
   }
 }
 

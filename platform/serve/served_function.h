@@ -77,7 +77,8 @@ class ServedFunction final : public vfio_user::Function {
   [[nodiscard]] bool idle() const { return waiting_.empty() && posted_.empty(); }
   /// The BAR that has these bytes for the guest, if the function answers there.
   [[nodiscard]] std::optional<BarHit> find(std::uint64_t address, std::uint64_t bytes) const;
-  void interrupt(unsigned vector);
+  /// `heard`: there is a client, or of a replay, there was.
+  void interrupt(unsigned vector, bool heard);
   /// Writes to the client's memory that it has not answered: interrupts follow them.
   unsigned unanswered_writes_ = 0;
 

@@ -138,6 +138,15 @@ void ServedMachine::look_at_what_came() {
   for (const auto& function : functions_) function->answer();
 }
 
+void ServedMachine::end_tape() {
+  if (tape_ == nullptr) return;
+  ServedEvent event;
+  event.kind = ServedEvent::Kind::end;
+  tell(event);
+  tape_->rest();
+  tape_ = nullptr;
+}
+
 void ServedMachine::step_once() {
   ++steps_;
   static_cast<void>(system_.run_until(system_.next_activity()));
@@ -174,11 +183,15 @@ void ServedMachine::apply(const ServedEvent& event) {
     case Kind::reset: return functions_[event.function]->do_reset();
     case Kind::plug: return functions_[event.function]->do_plug(event.result != 0);
     case Kind::timing: tell(copy); return system_.set_loose(event.result != 0);
+    case Kind::end: return tell(copy);
     case Kind::turn: return look_at_what_came();
     case Kind::finish:
       if (const auto at = transfers_.find(event.offset); at != transfers_.end()) {
+        const auto status = static_cast<CompletionStatus>(event.result);
+        // Else it is of a record that is not what this machine asks for, and does not happen.
+        if (status == CompletionStatus::successful && event.answer.size() != at->second->bytes) return;
         at->second->data = event.answer;
-        finish(event.offset, static_cast<CompletionStatus>(event.result));
+        finish(event.offset, status);
       }
       return;
     default: return;
@@ -223,8 +236,9 @@ void ServedMachine::deliver() {
     event.function = static_cast<std::uint32_t>(port);
     event.offset = interrupt.data;
     event.cycle = interrupt.cycle;
+    event.result = functions_[port]->client() != nullptr ? 1 : 0;
     tell_output(event);
-    functions_[port]->interrupt(interrupt.data);
+    functions_[port]->interrupt(interrupt.data, event.result != 0);
   }
 }
 
@@ -275,8 +289,13 @@ std::optional<CompletionStatus> ServedMachine::perform(Tlp& request, bool may_wa
     transfers_[event.place] = &request;
     return std::nullopt;
   }
+  // Of a record that is not what this machine asks for.
+  const auto status = static_cast<CompletionStatus>(event.result);
+  if (request.kind == TlpKind::memory_read && status == CompletionStatus::successful &&
+      event.answer.size() != request.bytes)
+    return CompletionStatus::completer_abort;
   if (!request.posted()) request.data = event.answer;
-  return static_cast<CompletionStatus>(event.result);
+  return status;
 }
 
 std::optional<CompletionStatus> ServedMachine::perform_outside(Tlp& request, bool may_wait) {

@@ -82,6 +82,8 @@ class ServedMachine final : private OutsideMemory {
   /// Tells what happens from now on; null: nobody hears it. The tape lives as long, and who replays is all
   /// that uses the machine. Pre: nothing has happened yet.
   void tape_by(ServedTape* tape) { tape_ = tape; }
+  /// Tells the last, that nothing more is told.
+  void end_tape();
   /// Of replays. Does the one next thing that the model has to do, and what was done to the machine. Pre: it
   /// has something to do; is_input().
   void step_once();

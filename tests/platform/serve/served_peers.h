@@ -20,7 +20,7 @@
 
 namespace warpline::test {
 
-/// Queue devices, served by a thread.
+/// Queue devices, and NVMe controllers behind them, served by a thread.
 class ServedPeers {
  public:
   static constexpr unsigned kMegahertz = 1000;
@@ -36,7 +36,7 @@ class ServedPeers {
     machine_.tape_by(options.tape);
     machine_.set_loose(options.loose);
     Serving::Options serving;
-    for (unsigned i = 0; i < options.peers; ++i) serving.sockets.push_back({i, path(i)});
+    for (unsigned i = 0; i < system_.functions(); ++i) serving.sockets.push_back({i, path(i)});
     serving.pace = options.pace;
     serving.control = control();
     serving.watches = &watches_;
