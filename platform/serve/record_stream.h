@@ -36,7 +36,7 @@ class RecordWriter final : public ServedTape {
  private:
   class Packer;
   /// Of events, before they become a block.
-  static constexpr std::size_t kBlock = 256 * 1024;
+  static constexpr std::size_t kBlock = std::size_t{256} * 1024;
   void flush();
   void write(const std::string& bytes, std::size_t unpacked);
 

@@ -1,7 +1,7 @@
 #include "platform/serve/recorded_machine.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "platform/config/config_binder.h"
 #include "platform/config/config_fields.h"

@@ -9,8 +9,8 @@
 
 namespace warpline {
 
-/// Which machine a record is of: all that a replay needs to build the same, and files of namespaces apart,
-/// which it is given as they were.
+/// Which machine a record is of: all that a replay needs to build the same, but for the files that are
+/// namespaces, which it is given as they were.
 struct RecordedMachine {
   std::string warpline;  ///< the version that recorded
   unsigned mhz = 0;      ///< of its fastest clock

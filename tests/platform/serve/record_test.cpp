@@ -162,6 +162,18 @@ TEST(Record, AFileThatIsCutOffIsReplayedUpToThere) {
     EXPECT_TRUE(again.how.cut);
     EXPECT_LT(again.how.events, whole.how.events);
   }
+  // Where a piece ends, as one that was killed leaves it: a piece has its length in front, and 16 bytes of
+  // that.
+  unsigned pieces = 0;
+  for (std::size_t at = recorded.file.find('\n') + 1; at < recorded.file.size(); ++pieces) {
+    if (pieces % 8 == 1) {
+      const Replayed again = replay_of(recorded.file.substr(0, at));
+      EXPECT_EQ(again.how.difference, "") << "piece " << pieces;
+      EXPECT_FALSE(again.how.cut || again.how.ended);
+    }
+    at += 16 + number_at(reinterpret_cast<const std::uint8_t*>(recorded.file.data()) + at, 4);
+  }
+  EXPECT_GT(pieces, 8U);
 }
 
 TEST(Record, DamageIsFound) {
@@ -193,6 +205,9 @@ TEST(Record, TheFirstDifferenceIsNamed) {
   EXPECT_THAT(end.difference, HasSubstr(", cycle "));
   EXPECT_THAT(end.difference, HasSubstr("an answer by peer[0] in cycle"));
   EXPECT_THAT(end.difference, HasSubstr("recorded is, in cycle"));
+  PcieSystemParameters fewer;
+  fewer.peers = 1;
+  EXPECT_THAT(replay_of(recorded.file, fewer).how.difference, HasSubstr("event 0, cycle"));
 }
 
 /// A controller's driver: polling, one command at a time.
@@ -336,6 +351,7 @@ TEST(Record, WhatFitOnAFullDiskIsReplayed) {
     for (unsigned round = 0; round < 5; ++round) {
       for (unsigned i = 0; i < 4096; ++i) memory[i] = static_cast<std::uint8_t>(random());
       EXPECT_EQ(driver.copy(driver.bus(memory), driver.bus(memory) + 8192, 4096), 0);
+      peers.within([&writer] { writer.rest(); });
     }
   }
   EXPECT_EQ(told, 1U);
