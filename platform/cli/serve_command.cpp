@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -14,11 +17,14 @@
 #include "platform/machine/device_log.h"
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/access_watches.h"
+#include "platform/serve/record_stream.h"
+#include "platform/serve/recorded_machine.h"
 #include "platform/serve/served_machine.h"
 #include "platform/serve/serving.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
+#include "rtl_models/sim/engine.h"
 
 namespace warpline {
 namespace {
@@ -31,6 +37,8 @@ struct ServeRequest {
   std::uint64_t patience_s = 30;
   std::string access_log;
   std::string control;
+  std::string record, replay;
+  const CLI::App* command = nullptr;
   bool quiet = false;
 };
 
@@ -119,12 +127,112 @@ class CounterLines final : public CounterVisitor {
   std::array<std::size_t, 2> widths_{};
 };
 
-std::string summary(const Serving& serving, const AccessWatches& watches) {
-  CounterLines lines;
-  serving.visit(lines);
+std::string summary(const CounterLines& lines, const AccessWatches& watches) {
   std::string out = lines.text();
   for (const std::string& finding : watches.findings()) out += finding + "\n";
   return out;
+}
+
+/// What went on in a file, if one is asked for. An exit status.
+int write_access_log(const std::string& path, const PcieSystem& system) {
+  if (path.empty()) return kDone;
+  const bool json = std::filesystem::path(path).extension() == ".json";
+  const std::string failed = write_file_atomically(path, device_log(system, {}, json));
+  return failed.empty() ? kDone : bad_input(Diagnostics{Diagnostic::about(path, failed)});
+}
+
+/// The files that are namespaces, and those that are written.
+Diagnostics file_problems(const ServeRequest& request, OutputCheck& outputs) {
+  for (const std::string& disk : request.disks) {
+    if (disk.empty() || disk.find(',') != std::string::npos)
+      return {Diagnostic::about("--disk", fmt::format("\"{}\" is no name that a disk can have here", disk),
+                                "a file without commas in its path")};
+    outputs.add_input(disk, "a disk");
+  }
+  outputs.add_output("--access-log", request.access_log);
+  outputs.add_output("--record", request.record);
+  return outputs.faults();
+}
+
+/// What passes between devices and clients, on its way to a file. It is written as it happens, not in one
+/// step at the end: a record is most wanted of what did not end well.
+class Recording {
+ public:
+  /// Why it cannot be begun; empty: it is.
+  [[nodiscard]] std::string begin(const std::string& path, const RecordedMachine& machine) {
+    path_ = path;
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (!folder.empty()) std::filesystem::create_directories(folder, error);
+    errno = 0;
+    file_.open(path, std::ios::binary | std::ios::trunc);
+    if (!file_) return std::string("cannot be written: ") + std::strerror(errno);
+    writer_.emplace(file_, machine.to_text(), [this](int failed) {
+      why_ = std::string("cannot be written: ") + (failed == 0 ? "the host refuses" : std::strerror(failed));
+      if (recording_)
+        print_message("warpline serve: " + path_ + ": " + why_ + "; what follows is not recorded\n");
+    });
+    recording_ = true;
+    return why_;
+  }
+  [[nodiscard]] RecordWriter& tape() { return *writer_; }
+  /// Why not all of it could be written; empty: it is all there.
+  [[nodiscard]] const std::string& failure() const { return why_; }
+
+ private:
+  std::string path_, why_;
+  bool recording_ = false;
+  std::ofstream file_;
+  std::optional<RecordWriter> writer_;
+};
+
+/// A machine like the recorded one does it all again, without sockets.
+int replay_record(const ServeRequest& request) {
+  for (const char* option :
+       {"--socket", "--timed", "--pace", "--patience", "--gpu", "--set", "--control", "--record"})
+    if (request.command->count(option) != 0)
+      return bad_input(fmt::format("{} says nothing of a replay", option),
+                       "the record has the machine in it, and all that was done to it and when");
+  OutputCheck outputs;
+  outputs.add_input(request.replay, "the record");
+  if (const Diagnostics faults = file_problems(request, outputs); !faults.empty()) return bad_input(faults);
+  errno = 0;
+  std::ifstream file(request.replay, std::ios::binary);
+  std::error_code unknown;
+  if (!file || std::filesystem::is_directory(request.replay, unknown))
+    return bad_input(Diagnostics{Diagnostic::about(
+        request.replay, std::string("cannot be read: ") + std::strerror(file ? EISDIR : errno))});
+  const auto opened = RecordReader::open(file, request.replay);
+  if (!opened.ok()) return bad_input(opened.faults());
+  RecordReader& reader = *opened.value();
+  auto parsed = RecordedMachine::parse(request.replay, reader.machine());
+  if (!parsed.ok()) return bad_input(parsed.faults());
+  RecordedMachine& recorded = parsed.value();
+  if (const Diagnostics faults = recorded.give_disks(request.disks); !faults.empty())
+    return bad_input(faults);
+  if (const auto problems = nvme_file_problems(recorded.pcie_system.nvme, "disks"); !problems.empty())
+    return bad_input(problems.front().message);
+
+  PcieSystem system(recorded.pcie_system, recorded.mhz, 1U << 20U);
+  ServedMachine machine(system);
+  const AccessWatches watches(system);
+  const ReplayEnd end = replay(machine, reader);
+  if (!request.quiet) {
+    CounterLines lines;
+    visit_counters("serve", machine.counters(), lines);
+    system.visit(lines);
+    print_result(summary(lines, watches));
+    print_message(fmt::format("{} replayed, up to cycle {}{}\n", counted(end.events, "event"),
+                              grouped(system.engine().now()),
+                              !end.difference.empty() || !end.faults.empty() ? ""
+                              : end.ended                                    ? ": all as recorded"
+                                          : ": all as recorded, until the recording was cut off"));
+  }
+  if (const int failed = write_access_log(request.access_log, system); failed != kDone) return failed;
+  if (!end.faults.empty()) return bad_input(end.faults);
+  if (end.difference.empty()) return end_results(kDone);
+  print_error("the replay differs from the record first at " + end.difference);
+  return end_results(kCheckFailed);
 }
 
 /// What is wrong with the system, or with the files behind its namespaces; empty: nothing.
@@ -136,27 +244,30 @@ std::string problem_of(const PcieSystemParameters& parameters) {
 }
 
 int serve(const ServeRequest& request) {
+  if (!request.replay.empty()) return replay_record(request);
+  if (request.sockets.empty())
+    return bad_input("--socket is missing: where are devices served?",
+                     "--socket PATH, or --replay FILE, which serves nobody");
   auto config = request.gpu.load();
   if (!config.ok()) return bad_input(config.faults());
   const auto found = devices_of(request.sockets);
   if (!found.ok()) return bad_input(found.faults());
   const std::vector<ServedDevice>& devices = found.value();
   OutputCheck outputs;
-  for (const std::string& disk : request.disks) {
-    if (disk.empty() || disk.find(',') != std::string::npos)
-      return bad_input(fmt::format("--disk: \"{}\" is no name that a disk can have here", disk),
-                       "a file without commas in its path");
-    outputs.add_input(disk, "a disk");
-  }
-  outputs.add_output("--access-log", request.access_log);
-  if (!outputs.faults().empty()) return bad_input(outputs.faults());
+  if (const Diagnostics faults = file_problems(request, outputs); !faults.empty()) return bad_input(faults);
 
   const PcieSystemParameters parameters = system_of(config.value().pcie_system, devices, request.disks);
   if (const std::string problem = problem_of(parameters); !problem.empty()) return bad_input(problem);
   const unsigned mhz = config.value().clocks.fastest();
+  std::optional<RecordedMachine> recorded;
+  if (!request.record.empty()) {
+    auto of = RecordedMachine::of(parameters, mhz);
+    if (!of.ok()) return bad_input(of.faults());
+    recorded = std::move(of.value());
+  }
+  Recording recording;
   PcieSystem system(parameters, mhz, 1U << 20U);
   ServedMachine machine(system);
-  machine.set_loose(!request.timed);
   const AccessWatches watches(system);
 
   Serving::Options options;
@@ -171,6 +282,12 @@ int serve(const ServeRequest& request) {
   };
   const auto serving = Serving::listen(machine, mhz, options);
   if (!serving.ok()) return bad_input(serving.faults());
+  if (recorded) {
+    if (const std::string why = recording.begin(request.record, *recorded); !why.empty())
+      return bad_input(Diagnostics{Diagnostic::about(request.record, why)});
+    machine.tape_by(&recording.tape());
+  }
+  machine.set_loose(!request.timed);
   if (!request.quiet) {
     for (const ServedDevice& device : devices)
       print_message(fmt::format("{} is served at {}\n", device.name, device.path));
@@ -181,12 +298,16 @@ int serve(const ServeRequest& request) {
                                                 : fmt::format("{} s of model time a second", request.pace)));
   }
   serving.value()->run({SIGINT, SIGTERM});
-  if (!request.quiet) print_result(summary(*serving.value(), watches));
-  if (!request.access_log.empty()) {
-    const bool json = std::filesystem::path(request.access_log).extension() == ".json";
-    const std::string failed = write_file_atomically(request.access_log, device_log(system, {}, json));
-    if (!failed.empty()) return bad_input(Diagnostics{Diagnostic::about(request.access_log, failed)});
+  machine.end_tape();
+  if (!request.quiet) {
+    CounterLines lines;
+    serving.value()->visit(lines);
+    print_result(summary(lines, watches));
   }
+  if (const int failed = write_access_log(request.access_log, system); failed != kDone) return failed;
+  if (!recording.failure().empty())
+    return bad_input(Diagnostics{Diagnostic::about(request.record, recording.failure(),
+                                                   "what could be written of it can be replayed")});
   return end_results(kDone);
 }
 
@@ -200,13 +321,12 @@ void add_serve(CLI::App& app, int& status) {
       .add_option("--socket", r.sockets,
                   "where a device is served: PATH, or DEVICE=PATH, such as peer[1]=/tmp/peer1 or "
                   "nvme[0]=/tmp/nvme; may be repeated")
-      ->required()
       ->allow_extra_args(false)
       ->type_name("[DEVICE=]PATH");
   command
       .add_option("--disk", r.disks,
                   "a file that is a namespace of nvme[0], the next for each; otherwise it has memory; may be "
-                  "repeated")
+                  "repeated; of a replay: each that was one, as it was")
       ->allow_extra_args(false)
       ->type_name("FILE");
   command.add_flag("--timed", r.timed,
@@ -231,6 +351,17 @@ void add_serve(CLI::App& app, int& status) {
       .add_option("--control", r.control,
                   "a socket where `warpline regs` and `warpline control` look at the run, and change it")
       ->type_name("PATH");
+  command
+      .add_option("--record", r.record,
+                  "writes all that passes between devices and clients to this file, as it happens")
+      ->type_name("FILE");
+  command
+      .add_option(
+          "--replay", r.replay,
+          "serves nobody: does again what is recorded in this file, without emulators, as fast as it can, "
+          "and says where something comes out otherwise")
+      ->type_name("FILE");
+  r.command = &command;
   command.add_flag("--quiet", r.quiet, "no summary");
   command.footer("Example: warpline serve --socket /tmp/peer --access-log peer.log");
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "platform/machine/pcie_system.h"
+#include "platform/serve/served_event.h"
 #include "platform/serve/served_machine.h"
 
 namespace warpline {
@@ -50,6 +51,7 @@ void ServedFunction::read(unsigned region, std::uint64_t offset, std::uint32_t b
 }
 
 void ServedFunction::make_read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done) {
+  tell(ServedEvent::Kind::read, region, offset, nullptr, bytes);
   Waiting waiting;
   waiting.data.assign(bytes, 0);
   waiting.read_done = std::move(done);
@@ -59,6 +61,20 @@ void ServedFunction::make_read(unsigned region, std::uint64_t offset, std::uint3
     read_bar(region, offset, waiting);
   }
   waiting_.push_back(std::move(waiting));
+}
+
+/// An access, that is made now.
+void ServedFunction::tell(ServedEvent::Kind kind, unsigned region, std::uint64_t offset,
+                          const std::uint8_t* data, std::uint32_t bytes) {
+  ServedEvent event;
+  event.kind = kind;
+  event.cycle = machine_.next_cycle();
+  event.function = port_;
+  event.region = region;
+  event.offset = offset;
+  event.bytes = bytes;
+  if (data != nullptr) event.data.assign(data, data + bytes);
+  machine_.tell(event);
 }
 
 bool ServedFunction::is_message_table(unsigned bar, std::uint64_t offset) const {
@@ -109,6 +125,7 @@ void ServedFunction::write(unsigned region, std::uint64_t offset, const std::uin
 
 void ServedFunction::make_write(unsigned region, std::uint64_t offset, const std::uint8_t* data,
                                 std::uint32_t bytes, Done done) {
+  tell(ServedEvent::Kind::write, region, offset, data, bytes);
   if (region == vfio_user::kConfigRegion) {
     Waiting waiting;
     waiting.done = std::move(done);
@@ -153,6 +170,13 @@ void ServedFunction::take_answers() {
       HostBridge::Answer answer;
       if (!machine_.bridge().take(piece.ticket, answer)) return;
       first.pieces.pop_front();
+      ServedEvent event;
+      event.kind = ServedEvent::Kind::answer;
+      event.function = port_;
+      event.result = static_cast<std::uint64_t>(answer.outcome);
+      event.data = answer.data;
+      event.cycle = answer.cycle;
+      machine_.tell_output(event);
       machine_.pass_until(answer.cycle);
       if (first.read_done == nullptr) continue;
       const bool came = answer.outcome == TlpOutcome::done;
@@ -199,7 +223,7 @@ void ServedFunction::make_accesses() {
 void ServedFunction::answer() {
   take_answers();
   if (unanswered_writes_ == 0)
-    for (; !raised_.empty(); raised_.pop_front()) interrupt(raised_.front());
+    for (; !raised_.empty(); raised_.pop_front()) interrupt(raised_.front(), client_ != nullptr);
   while (!posted_.empty() && machine_.has_room()) {
     const Done done = std::move(posted_.front());
     posted_.pop_front();
@@ -214,6 +238,10 @@ void ServedFunction::reset(Done done) {
 
 void ServedFunction::do_reset() {
   ++machine_.counters_.resets;
+  ServedEvent event;
+  event.kind = ServedEvent::Kind::reset;
+  event.function = port_;
+  machine_.tell(event);
   if (present_) {
     machine_.system().hot_reset(port_);
     bars_.reset();
@@ -232,6 +260,11 @@ void ServedFunction::plug(bool present, Done done) {
 }
 
 void ServedFunction::do_plug(bool present) {
+  ServedEvent event;
+  event.kind = ServedEvent::Kind::plug;
+  event.function = port_;
+  event.result = present;
+  machine_.tell(event);
   machine_.system().set_present(port_, present);
   present_ = present;
   bars_.reset();
@@ -253,14 +286,14 @@ std::optional<BarHit> ServedFunction::find(std::uint64_t address, std::uint64_t 
   return bars_.find(address, bytes);
 }
 
-void ServedFunction::interrupt(unsigned vector) {
-  if (client_ == nullptr) {
+void ServedFunction::interrupt(unsigned vector, bool heard) {
+  if (!heard) {
     ++machine_.counters_.unheard_interrupts;
   } else if (unanswered_writes_ != 0) {
     raised_.push_back(vector);
   } else {
     ++machine_.counters_.interrupts;
-    client_->interrupt(IrqKind::msix, vector);
+    if (client_ != nullptr) client_->interrupt(IrqKind::msix, vector);
   }
 }
 

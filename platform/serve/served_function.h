@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "platform/serve/guest_bars.h"
+#include "platform/serve/served_event.h"
 #include "platform/vfio_user/function.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
@@ -76,7 +77,8 @@ class ServedFunction final : public vfio_user::Function {
   [[nodiscard]] bool idle() const { return waiting_.empty() && posted_.empty(); }
   /// The BAR that has these bytes for the guest, if the function answers there.
   [[nodiscard]] std::optional<BarHit> find(std::uint64_t address, std::uint64_t bytes) const;
-  void interrupt(unsigned vector);
+  /// `heard`: there is a client, or of a replay, there was.
+  void interrupt(unsigned vector, bool heard);
   /// Writes to the client's memory that it has not answered: interrupts follow them.
   unsigned unanswered_writes_ = 0;
 
@@ -84,6 +86,8 @@ class ServedFunction final : public vfio_user::Function {
   void make_read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done);
   void make_write(unsigned region, std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes,
                   Done done);
+  void tell(ServedEvent::Kind kind, unsigned region, std::uint64_t offset, const std::uint8_t* data,
+            std::uint32_t bytes);
   void read_bar(unsigned bar, std::uint64_t offset, Waiting& waiting);
   void read_config(std::uint64_t offset, Waiting& waiting);
   void write_config(std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes, Waiting& waiting);

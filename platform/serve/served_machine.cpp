@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "platform/machine/pcie_system.h"
+#include "platform/serve/served_event.h"
 #include "platform/serve/served_function.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/pcie/endpoint/endpoint_device.h"
@@ -43,6 +44,17 @@ void perform_on_word(Tlp& tlp, void* at) {
     const auto wanted = static_cast<Word>(number_at(bytes.data(), sizeof(Word)));
     if (__atomic_compare_exchange_n(word, &old, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return;
   }
+}
+
+/// What the machine asks.
+ServedEvent event_of(ServedEvent::Kind kind, const Tlp& request) {
+  ServedEvent event;
+  event.kind = kind;
+  event.function = (request.requester.value >> 8U) - 1U;
+  event.region = static_cast<std::uint32_t>(request.kind);
+  event.offset = request.address;
+  event.bytes = request.bytes;
+  return event;
 }
 
 /// An atomic on memory that is mapped here, which its machine's processors see as such.
@@ -96,7 +108,10 @@ void ServedMachine::switch_time() {
     return;
   for (const auto& function : functions_)
     if (!function->idle()) return;
-  system_.set_loose(*std::exchange(wants_loose_, std::nullopt));
+  ServedEvent event;
+  event.kind = ServedEvent::Kind::timing;
+  event.result = *std::exchange(wants_loose_, std::nullopt);
+  apply(event);
   for (const auto& done : std::exchange(switched_, {})) done();
 }
 
@@ -107,13 +122,93 @@ Cycle ServedMachine::next_activity() {
 bool ServedMachine::advance(Cycle limit, std::chrono::microseconds most) {
   for (const auto& function : functions_) function->make_accesses();
   step(limit, most);
-  deliver();
-  for (const auto& function : functions_) function->answer();
+  look_at_what_came();
   switch_time();
   // What clients ask for in their answers' turn, and what had to wait, is made in the next.
   const bool asked = std::any_of(functions_.begin(), functions_.end(),
                                  [](const auto& function) { return function->has_accesses(); });
-  return (asked && takes_accesses()) || next_activity() <= limit;
+  const bool more = (asked && takes_accesses()) || next_activity() <= limit;
+  if (!more && tape_ != nullptr) tape_->rest();
+  return more;
+}
+
+void ServedMachine::look_at_what_came() {
+  told_turn_ = false;
+  deliver();
+  for (const auto& function : functions_) function->answer();
+}
+
+void ServedMachine::end_tape() {
+  if (tape_ == nullptr) return;
+  ServedEvent event;
+  event.kind = ServedEvent::Kind::end;
+  tell(event);
+  tape_->rest();
+  tape_ = nullptr;
+}
+
+void ServedMachine::step_once() {
+  ++steps_;
+  static_cast<void>(system_.run_until(system_.next_activity()));
+}
+
+void ServedMachine::tell(ServedEvent& event) {
+  if (tape_ == nullptr) return;
+  event.steps = std::exchange(steps_, 0);
+  event.now = system_.engine().now();
+  tape_->happen(event);
+}
+
+/// Nobody has to look for what did not come.
+void ServedMachine::tell_output(ServedEvent& event) {
+  if (!std::exchange(told_turn_, true)) {
+    ServedEvent turn;
+    tell(turn);
+  }
+  tell(event);
+}
+
+void ServedMachine::apply(const ServedEvent& event) {
+  using Kind = ServedEvent::Kind;
+  ServedEvent copy = event;
+  switch (event.kind) {
+    case Kind::read:
+      pass_until(event.cycle - 1);
+      return functions_[event.function]->make_read(event.region, event.offset, event.bytes,
+                                                   [](const std::uint8_t* /*data*/) {});
+    case Kind::write:
+      pass_until(event.cycle - 1);
+      return functions_[event.function]->make_write(event.region, event.offset, event.data.data(),
+                                                    event.bytes, [] {});
+    case Kind::reset: return functions_[event.function]->do_reset();
+    case Kind::plug: return functions_[event.function]->do_plug(event.result != 0);
+    case Kind::timing: tell(copy); return system_.set_loose(event.result != 0);
+    case Kind::end: return tell(copy);
+    case Kind::turn: return look_at_what_came();
+    case Kind::finish:
+      if (const auto at = transfers_.find(event.offset); at != transfers_.end()) {
+        const auto status = static_cast<CompletionStatus>(event.result);
+        // Else it is of a record that is not what this machine asks for, and does not happen.
+        if (status == CompletionStatus::successful && event.answer.size() != at->second->bytes) return;
+        at->second->data = event.answer;
+        finish(event.offset, status);
+      }
+      return;
+    default: return;
+  }
+}
+
+/// A transfer that the root complex waits for has ended; its data is the answer.
+void ServedMachine::finish(std::uint64_t transfer, CompletionStatus status) {
+  Tlp& tlp = *transfers_.at(transfer);
+  transfers_.erase(transfer);
+  ServedEvent event;
+  event.kind = ServedEvent::Kind::finish;
+  event.offset = transfer;
+  event.result = static_cast<std::uint64_t>(status);
+  event.answer = tlp.data;
+  tell(event);
+  system_.root().finish_outside(tlp, status);
 }
 
 void ServedMachine::step(Cycle limit, std::chrono::microseconds most) {
@@ -125,7 +220,7 @@ void ServedMachine::step(Cycle limit, std::chrono::microseconds most) {
   for (unsigned steps = 1; !heard_; ++steps) {
     const Cycle next = system_.next_activity();
     if (next > limit || next == kNever) break;
-    static_cast<void>(system_.run_until(next));
+    step_once();
     if (steps % kBetweenLooks == 0 && std::chrono::steady_clock::now() >= end) break;
   }
   inside_ = false;
@@ -135,7 +230,15 @@ void ServedMachine::deliver() {
   for (auto& arrived = bridge().interrupts(); !arrived.empty(); arrived.pop_front()) {
     const HostInterrupt interrupt = arrived.front();
     const std::uint64_t port = (interrupt.address - RootComplexCore::kInterruptWindow) / Iommu::kPage;
-    if (port < functions()) functions_[port]->interrupt(interrupt.data);
+    if (port >= functions()) continue;
+    ServedEvent event;
+    event.kind = ServedEvent::Kind::interrupt;
+    event.function = static_cast<std::uint32_t>(port);
+    event.offset = interrupt.data;
+    event.cycle = interrupt.cycle;
+    event.result = functions_[port]->client() != nullptr ? 1 : 0;
+    tell_output(event);
+    functions_[port]->interrupt(interrupt.data, event.result != 0);
   }
 }
 
@@ -145,6 +248,19 @@ ServedFunction* ServedMachine::requester_of(const Tlp& request) {
 }
 
 OutsideMemory::Place ServedMachine::find(const Tlp& request) {
+  if (tape_ == nullptr) return find_outside(request);
+  Place place;
+  ServedEvent event = event_of(ServedEvent::Kind::find, request);
+  if (!tape_->replays()) {
+    place = find_outside(request);
+    event.result = static_cast<std::uint64_t>(place.in);
+    event.place = place.address;
+  }
+  tell(event);
+  return {static_cast<Place::In>(event.result), event.place};
+}
+
+OutsideMemory::Place ServedMachine::find_outside(const Tlp& request) {
   ServedFunction* const requester = requester_of(request);
   if (requester == nullptr || requester->client() == nullptr) return {};
   const auto guest = requester->client()->process();
@@ -157,6 +273,32 @@ OutsideMemory::Place ServedMachine::find(const Tlp& request) {
 }
 
 std::optional<CompletionStatus> ServedMachine::perform(Tlp& request, bool may_wait) {
+  if (tape_ == nullptr) return perform_outside(request, may_wait);
+  ServedEvent event = event_of(ServedEvent::Kind::perform, request);
+  if (request.kind != TlpKind::memory_read) event.data = request.data;
+  if (!tape_->replays()) {
+    const auto status = perform_outside(request, may_wait);
+    event.result = status ? static_cast<std::uint64_t>(*status) : ServedEvent::kGoesOn;
+    if (!status) event.place = last_transfer_;
+    if (status && !request.posted()) event.answer = request.data;
+    tell(event);
+    return status;
+  }
+  tell(event);
+  if (event.result == ServedEvent::kGoesOn) {
+    transfers_[event.place] = &request;
+    return std::nullopt;
+  }
+  // Of a record that is not what this machine asks for.
+  const auto status = static_cast<CompletionStatus>(event.result);
+  if (request.kind == TlpKind::memory_read && status == CompletionStatus::successful &&
+      event.answer.size() != request.bytes)
+    return CompletionStatus::completer_abort;
+  if (!request.posted()) request.data = event.answer;
+  return status;
+}
+
+std::optional<CompletionStatus> ServedMachine::perform_outside(Tlp& request, bool may_wait) {
   ServedFunction* const requester = requester_of(request);
   Client* const client = requester == nullptr ? nullptr : requester->client();
   if (client == nullptr) return CompletionStatus::unsupported_request;
@@ -173,7 +315,7 @@ std::optional<CompletionStatus> ServedMachine::transfer(Tlp& request, bool may_w
   struct Progress {
     Tlp* tlp = nullptr;  ///< null: nobody waits for it any more
     std::optional<CompletionStatus> status;
-    bool waits = false;  ///< the root complex does
+    std::uint64_t transfer = 0;  ///< the root complex waits for it, by this number
   };
   ServedFunction& function = *requester_of(request);
   const auto progress = std::make_shared<Progress>();
@@ -196,11 +338,12 @@ std::optional<CompletionStatus> ServedMachine::transfer(Tlp& request, bool may_w
                             if (progress->tlp == nullptr) return;
                             Tlp& tlp = *progress->tlp;
                             if (outcome == DmaOutcome::done) tlp.data.assign(data, data + tlp.bytes);
-                            if (progress->waits) system_.root().finish_outside(tlp, *progress->status);
+                            if (progress->transfer != 0) finish(progress->transfer, *progress->status);
                           });
   if (progress->status) return progress->status;
   if (may_wait) {
-    progress->waits = true;
+    progress->transfer = ++last_transfer_;
+    transfers_[progress->transfer] = &request;
     return std::nullopt;
   }
   // Accesses that come meanwhile wait: the function is in the middle of this one.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@
 namespace warpline {
 
 class PcieSystem;
+class ServedTape;
+struct ServedEvent;
 class ServedFunction;
 class HostBridge;
 
@@ -76,6 +79,18 @@ class ServedMachine final : private OutsideMemory {
   void set_loose(bool loose, std::function<void()> done = nullptr);
   [[nodiscard]] bool is_loose() const;
 
+  /// Tells what happens from now on; null: nobody hears it. The tape lives as long, and who replays is all
+  /// that uses the machine. Pre: nothing has happened yet.
+  void tape_by(ServedTape* tape) { tape_ = tape; }
+  /// Tells the last, that nothing more is told.
+  void end_tape();
+  /// Of replays. Does the one next thing that the model has to do, and what was done to the machine. Pre: it
+  /// has something to do; is_input().
+  void step_once();
+  void apply(const ServedEvent& event);
+  /// Of step_once(), since what was told last.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+
   /// Whether requests wait for a client to answer for its memory.
   [[nodiscard]] bool waits_for_client() const { return asked_ != 0; }
   /// Lets clients answer, for a while, within a loosely timed request that waits for one. False: `since` then
@@ -98,6 +113,12 @@ class ServedMachine final : private OutsideMemory {
   [[nodiscard]] Place find(const Tlp& request) override;
   [[nodiscard]] std::optional<CompletionStatus> perform(Tlp& request, bool may_wait) override;
   [[nodiscard]] std::optional<CompletionStatus> transfer(Tlp& request, bool may_wait);
+  [[nodiscard]] Place find_outside(const Tlp& request);
+  [[nodiscard]] std::optional<CompletionStatus> perform_outside(Tlp& request, bool may_wait);
+  void finish(std::uint64_t transfer, CompletionStatus status);
+  void tell(ServedEvent& event);
+  void tell_output(ServedEvent& event);
+  void look_at_what_came();
   [[nodiscard]] ServedFunction* requester_of(const Tlp& request);
   void step(Cycle limit, std::chrono::microseconds most);
   void deliver();
@@ -114,6 +135,11 @@ class ServedMachine final : private OutsideMemory {
   std::vector<std::function<void()>> switched_;  ///< who hears of it when that is so
   Pump pump_;
   bool pumping_ = false;
+  ServedTape* tape_ = nullptr;  ///< null: nobody hears what happens
+  std::uint64_t steps_ = 0;
+  bool told_turn_ = false;
+  std::map<std::uint64_t, Tlp*> transfers_;  ///< of the root complex, that wait for clients
+  std::uint64_t last_transfer_ = 0;
   unsigned asked_ = 0;  ///< reads that clients have not answered
 };
 

@@ -10,6 +10,7 @@
 
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/access_watches.h"
+#include "platform/serve/served_event.h"
 #include "platform/serve/served_function.h"
 #include "platform/serve/served_machine.h"
 #include "platform/serve/serving.h"
@@ -19,7 +20,7 @@
 
 namespace warpline::test {
 
-/// Queue devices, served by a thread.
+/// Queue devices, and NVMe controllers behind them, served by a thread.
 class ServedPeers {
  public:
   static constexpr unsigned kMegahertz = 1000;
@@ -28,12 +29,14 @@ class ServedPeers {
     bool loose = true;
     double pace = 0;
     PcieSystemParameters parameters = {};
+    ServedTape* tape = nullptr;
   };
   explicit ServedPeers(Options options)
       : system_(with_peers(options), kMegahertz, 1U << 20U), machine_(system_), watches_(system_) {
+    machine_.tape_by(options.tape);
     machine_.set_loose(options.loose);
     Serving::Options serving;
-    for (unsigned i = 0; i < options.peers; ++i) serving.sockets.push_back({i, path(i)});
+    for (unsigned i = 0; i < system_.functions(); ++i) serving.sockets.push_back({i, path(i)});
     serving.pace = options.pace;
     serving.control = control();
     serving.watches = &watches_;

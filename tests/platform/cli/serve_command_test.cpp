@@ -1,0 +1,100 @@
+// `serve --record` and `serve --replay`, by clients of this process.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <sstream>
+
+#include "platform/cli/exit_status.h"
+#include "tests/platform/serve/served_peers.h"
+#include "tests/support/command.h"
+
+namespace warpline {
+namespace serve_command_test {
+
+using test::command;
+using ::testing::HasSubstr;
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+/// Has a driver copy something on a device that the command serves, which ends by a signal then.
+test::Ended serve(const std::string& socket, const std::vector<std::string>& more) {
+  std::vector<std::string> words{"serve", "--socket", socket, "--timed"};
+  words.insert(words.end(), more.begin(), more.end());
+  auto ended = std::async(std::launch::async, [words] { return command(words); });
+  std::error_code unknown;
+  while (!std::filesystem::exists(socket, unknown) &&
+         ended.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+  }
+  if (std::filesystem::exists(socket, unknown)) {
+    const auto client = vfio_user::ClientMachine::connect(socket, {});
+    EXPECT_TRUE(client.ok());
+    if (client.ok()) {
+      test::ServedDriver driver(*client.value());
+      auto* const memory = static_cast<std::uint8_t*>(client.value()->allocate(8192));
+      EXPECT_EQ(driver.copy(driver.bus(memory), driver.bus(memory) + 4096, 4096), 0);
+    }
+    // Who has answered a client hears signals, too.
+    ::kill(::getpid(), SIGTERM);
+  }
+  return ended.get();
+}
+
+TEST(ServeCommand, ReplaysWhatItRecorded) {
+  const ScratchFolder folder;
+  const std::string record = folder.path("new/record");
+  const test::Ended recorded =
+      serve(folder.path("socket"), {"--record", record, "--access-log", folder.path("log")});
+  EXPECT_EQ(recorded.status, kDone) << recorded.err;
+  const test::Ended replayed = command({"serve", "--replay", record, "--access-log", folder.path("again")});
+  EXPECT_EQ(replayed.status, kDone) << replayed.err;
+  EXPECT_THAT(replayed.err, HasSubstr(": all as recorded\n"));
+  EXPECT_THAT(replayed.out, HasSubstr("serve.interrupts"));
+  const std::string log = text_of(folder.path("log"));
+  EXPECT_FALSE(log.empty());
+  EXPECT_EQ(text_of(folder.path("again")), log);
+
+  const std::string bytes = text_of(record);
+  const auto with = [&](const std::string& changed) {
+    std::ofstream(record, std::ios::binary) << changed;
+    return command({"serve", "--replay", record, "--quiet"});
+  };
+  EXPECT_EQ(with(bytes.substr(0, bytes.size() - 7)).status, kDone);
+  EXPECT_THAT(command({"serve", "--replay", record}).err, HasSubstr("until the recording was cut off"));
+  std::string damaged = bytes;
+  damaged[damaged.size() - 7] ^= 1;
+  EXPECT_THAT(with(damaged).err, HasSubstr("it is damaged after"));
+  EXPECT_THAT(with("warpline").err, HasSubstr("it is no record"));
+  EXPECT_EQ(with("").status, kBadInput);
+}
+
+TEST(ServeCommand, RefusesWhatMakesNoSense) {
+  const ScratchFolder folder;
+  const auto refused = [](const std::vector<std::string>& words, const std::string& reason) {
+    const test::Ended e = command(words);
+    EXPECT_EQ(e.status, kBadInput);
+    EXPECT_THAT(e.err, HasSubstr(reason));
+  };
+  const std::string none = folder.path("none");
+  refused({"serve"}, "--socket is missing");
+  refused({"serve", "--replay", none}, "No such file");
+  refused({"serve", "--replay", folder.path()}, "Is a directory");
+  refused({"serve", "--replay", none, "--timed"}, "--timed says nothing of a replay");
+  refused({"serve", "--replay", none, "--gpu", "v100"}, "--gpu says nothing of a replay");
+  refused({"serve", "--replay", none, "--socket", none}, "--socket says nothing of a replay");
+  refused({"serve", "--replay", none, "--access-log", none}, "each needs a file of its own");
+  const std::string socket = folder.path("socket");
+  refused({"serve", "--socket", socket, "--record", "/dev/full"}, "No space left on device");
+  refused({"serve", "--socket", socket, "--record", folder.path()}, folder.path());
+}
+
+}  // namespace serve_command_test
+}  // namespace warpline
