@@ -6,6 +6,7 @@
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/served_event.h"
 #include "platform/serve/served_machine.h"
+#include "rtl_models/pcie/root_complex/root_complex.h"
 
 namespace warpline {
 namespace {
@@ -32,6 +33,7 @@ void ServedFunction::set_up() {
   // A client that is asked for its memory takes its own time, and is given up by the server.
   const unsigned control = endpoint_.config().express_capability() + config::kDeviceControl2;
   machine_.host().store_config(device->id, control, 2, config::kTimeoutDisable);
+  shows_msix_ = false;
 }
 
 vfio_user::Function::Region ServedFunction::region(unsigned index) const {
@@ -45,9 +47,7 @@ unsigned ServedFunction::vectors(IrqKind kind) const {
 }
 
 void ServedFunction::read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done) {
-  accesses_.push_back([this, region, offset, bytes, done = std::move(done)]() mutable {
-    make_read(region, offset, bytes, std::move(done));
-  });
+  accesses_.push_back({Access::Kind::read, region, offset, bytes, {}, std::move(done), {}});
 }
 
 void ServedFunction::make_read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done) {
@@ -106,9 +106,10 @@ void ServedFunction::read_config(std::uint64_t offset, Waiting& waiting) {
       for (unsigned i = 0; i < length; ++i)
         waiting.data[at + i] = static_cast<std::uint8_t>(value >> 8U * (within + i));
     } else {
+      const bool enable = present_ && from - within == endpoint_.config().msix_capability();
       waiting.pieces.push_back(
           {machine_.bridge().load_config(endpoint_.id(), from - within, machine_.next_cycle()), within, at,
-           length});
+           length, enable});
     }
     at += length;
   }
@@ -117,10 +118,8 @@ void ServedFunction::read_config(std::uint64_t offset, Waiting& waiting) {
 void ServedFunction::write(unsigned region, std::uint64_t offset, const std::uint8_t* data,
                            std::uint32_t bytes, bool /*posted*/, Done done) {
   // All writes of BARs are: who waits is answered when the write is on its way, as on a real bus.
-  accesses_.push_back([this, region, offset, copy = std::vector<std::uint8_t>(data, data + bytes),
-                       done = std::move(done)]() mutable {
-    make_write(region, offset, copy.data(), static_cast<std::uint32_t>(copy.size()), std::move(done));
-  });
+  accesses_.push_back(
+      {Access::Kind::write, region, offset, bytes, {data, data + bytes}, {}, std::move(done)});
 }
 
 void ServedFunction::make_write(unsigned region, std::uint64_t offset, const std::uint8_t* data,
@@ -129,6 +128,7 @@ void ServedFunction::make_write(unsigned region, std::uint64_t offset, const std
   if (region == vfio_user::kConfigRegion) {
     Waiting waiting;
     waiting.done = std::move(done);
+    configuring_ = true;
     write_config(offset, data, bytes, waiting);
     return waiting_.push_back(std::move(waiting));
   }
@@ -151,6 +151,12 @@ void ServedFunction::write_config(std::uint64_t offset, const std::uint8_t* data
     const std::uint32_t length = std::min(bytes - at, 4 - within);
     std::uint32_t value = 0;
     for (unsigned i = 0; i < length; ++i) value |= std::uint32_t{data[at + i]} << 8U * i;
+    const unsigned msix = endpoint_.config().msix_capability();
+    if (present_ && msix != 0 && to - within == msix && within + length == 4) {
+      const std::uint32_t enable = config::kMsixEnable >> 8U * within;
+      shows_msix_ = (value & enable) != 0;
+      value |= enable;
+    }
     if (present_ && GuestBars::holds(to)) {
       bars_.write(to - within, value << 8U * within, ((1U << length) - 1) << within);
     } else {
@@ -181,8 +187,11 @@ void ServedFunction::take_answers() {
       if (first.read_done == nullptr) continue;
       const bool came = answer.outcome == TlpOutcome::done;
       machine_.counters_.failed_reads += !came;
-      for (std::uint32_t i = 0; i < piece.bytes; ++i)
-        first.data[piece.at + i] = came ? answer.data[piece.skipped + i] : 0xFF;
+      for (std::uint32_t i = 0; i < piece.bytes; ++i) {
+        std::uint8_t byte = came ? answer.data[piece.skipped + i] : 0xFF;
+        if (came && piece.shows_enable && piece.skipped + i == 3 && !shows_msix_) byte &= 0x7F;
+        first.data[piece.at + i] = byte;
+      }
     }
     const Waiting over = std::move(first);
     waiting_.pop_front();
@@ -190,6 +199,7 @@ void ServedFunction::take_answers() {
       over.read_done(over.data.data());
     } else {
       restore_after_power_state();
+      configuring_ = false;
       over.done();
     }
   }
@@ -205,25 +215,41 @@ void ServedFunction::restore_after_power_state() {
   }
 }
 
-void ServedFunction::make_accesses() {
-  while (machine_.takes_accesses()) {
-    if (resetting_) {
-      if (!idle()) return;
-      do_reset();
-    } else if (!accesses_.empty()) {
-      const std::function<void()> make = std::move(accesses_.front());
-      accesses_.pop_front();
-      make();
-    } else {
-      return;
-    }
+bool ServedFunction::can_make() const {
+  if (accesses_.empty() || !machine_.takes_accesses()) return false;
+  const Access::Kind kind = accesses_.front().kind;
+  if (kind != Access::Kind::read && kind != Access::Kind::write) return idle();
+  return !configuring_ && machine_.has_room();
+}
+
+bool ServedFunction::make_next() {
+  if (!can_make()) return false;
+  Access access = std::move(accesses_.front());
+  accesses_.pop_front();
+  make(std::move(access));
+  return true;
+}
+
+void ServedFunction::make(Access access) {
+  switch (access.kind) {
+    case Access::Kind::read:
+      return make_read(access.region, access.offset, access.bytes, std::move(access.read_done));
+    case Access::Kind::write:
+      return make_write(access.region, access.offset, access.data.data(), access.bytes,
+                        std::move(access.done));
+    case Access::Kind::reset: do_reset(); break;
+    case Access::Kind::plug:
+    case Access::Kind::unplug:
+      if (const bool present = access.kind == Access::Kind::plug; present != present_) do_plug(present);
+      break;
   }
+  access.done();
 }
 
 void ServedFunction::answer() {
   take_answers();
   if (unanswered_writes_ == 0)
-    for (; !raised_.empty(); raised_.pop_front()) interrupt(raised_.front(), client_ != nullptr);
+    for (; !raised_.empty(); raised_.pop_front()) interrupt(raised_.front(), client() != nullptr);
   while (!posted_.empty() && machine_.has_room()) {
     const Done done = std::move(posted_.front());
     posted_.pop_front();
@@ -232,8 +258,7 @@ void ServedFunction::answer() {
 }
 
 void ServedFunction::reset(Done done) {
-  reset_done_.push_back(std::move(done));
-  resetting_ = true;
+  accesses_.push_back({Access::Kind::reset, 0, 0, 0, {}, {}, std::move(done)});
 }
 
 void ServedFunction::do_reset() {
@@ -248,15 +273,13 @@ void ServedFunction::do_reset() {
     raised_.clear();
     set_up();
   }
-  resetting_ = false;
-  for (const Done& done : std::exchange(reset_done_, {})) done();
+  if (!std::exchange(left_, false)) return;
+  first_epoch_ = machine_.system().root().core().downs(port_);
 }
 
 void ServedFunction::plug(bool present, Done done) {
-  accesses_.push_back([this, present, done = std::move(done)] {
-    if (present != present_) do_plug(present);
-    done();
-  });
+  accesses_.push_back(
+      {present ? Access::Kind::plug : Access::Kind::unplug, 0, 0, 0, {}, {}, std::move(done)});
 }
 
 void ServedFunction::do_plug(bool present) {
@@ -276,8 +299,23 @@ void ServedFunction::attach(vfio_user::Client& client) {
   client_ = &client;
 }
 
+/// What it has asked for, and has not been made, goes with it.
 void ServedFunction::detach() {
   client_ = nullptr;
+  left_ = true;
+  raised_.clear();
+  silent_ = false;
+  std::deque<Access> kept;
+  for (Access& access : std::exchange(accesses_, {})) {
+    if (access.kind == Access::Kind::plug || access.kind == Access::Kind::unplug) {
+      kept.push_back(std::move(access));
+    } else if (access.read_done) {
+      access.read_done(nullptr);
+    } else {
+      access.done();
+    }
+  }
+  accesses_ = std::move(kept);
   reset([] {});
 }
 
@@ -293,7 +331,7 @@ void ServedFunction::interrupt(unsigned vector, bool heard) {
     raised_.push_back(vector);
   } else {
     ++machine_.counters_.interrupts;
-    if (client_ != nullptr) client_->interrupt(IrqKind::msix, vector);
+    if (client() != nullptr) client()->interrupt(IrqKind::msix, vector);
   }
 }
 

@@ -42,9 +42,13 @@ class ServedFunction final : public vfio_user::Function {
   void plug(bool present, Done done);
   [[nodiscard]] bool present() const { return present_; }
   /// Whether its software lets it answer at its BARs.
-  [[nodiscard]] bool decodes_memory() const { return endpoint_.config().memory_enabled(); }
+  [[nodiscard]] bool decodes_memory() const {
+    return endpoint_.config().memory_enabled() && endpoint_.config().power_state() == PowerState::d0;
+  }
 
-  [[nodiscard]] vfio_user::Client* client() { return client_; }
+  /// Whose the function is. Null: nobody's, or that of somebody who has not found it as it was built yet:
+  /// what it still does is for nobody.
+  [[nodiscard]] vfio_user::Client* client() { return left_ ? nullptr : client_; }
   [[nodiscard]] unsigned port() const { return port_; }
 
  private:
@@ -56,6 +60,18 @@ class ServedFunction final : public vfio_user::Function {
     std::uint32_t skipped = 0;  ///< bytes of the answer that were not asked for
     std::uint32_t at = 0;       ///< where the others go
     std::uint32_t bytes = 0;
+    bool shows_enable = false;  ///< it is the register with MSI-X's enable bit, which is the client's own
+  };
+  /// Something that is to be done to the function.
+  struct Access {
+    enum class Kind : std::uint8_t { read, write, reset, plug, unplug };
+    Kind kind = Kind::read;
+    unsigned region = 0;
+    std::uint64_t offset = 0;
+    std::uint32_t bytes = 0;
+    std::vector<std::uint8_t> data;
+    ReadDone read_done;
+    Done done;
   };
   /// An access that waits for its answers.
   struct Waiting {
@@ -66,10 +82,12 @@ class ServedFunction final : public vfio_user::Function {
   };
 
   // For the machine.
-  /// Makes what clients have asked for, one after the other: not within their calls, as an access may,
-  /// loosely timed, ask them for something before it ends.
-  void make_accesses();
-  [[nodiscard]] bool has_accesses() const { return resetting_ || !accesses_.empty(); }
+  /// Makes the next access that clients have asked for, if it can be made now: not within their calls, as it
+  /// may, loosely timed, ask them for something before it ends. Whether there was one.
+  bool make_next();
+  /// Whether there is one that can be made. Resets and the like wait for what was made before them to end;
+  /// all waits for a write of configuration space, which may change what the next access meets.
+  [[nodiscard]] bool can_make() const;
   /// Passes on what has come: answers, interrupts, and that there is room for more.
   void answer();
   /// Where a BAR of its lies on the bus here.
@@ -77,10 +95,15 @@ class ServedFunction final : public vfio_user::Function {
   [[nodiscard]] bool idle() const { return waiting_.empty() && posted_.empty(); }
   /// The BAR that has these bytes for the guest, if the function answers there.
   [[nodiscard]] std::optional<BarHit> find(std::uint64_t address, std::uint64_t bytes) const;
+  [[nodiscard]] bool is_message_table(unsigned bar, std::uint64_t offset) const;
+  /// Requests that had arrived before the link was down so often are of a client's that has gone.
+  [[nodiscard]] std::uint64_t first_epoch() const { return first_epoch_; }
   /// `heard`: there is a client, or of a replay, there was.
   void interrupt(unsigned vector, bool heard);
   /// Writes to the client's memory that it has not answered: interrupts follow them.
   unsigned unanswered_writes_ = 0;
+  /// It has let a request, loosely timed, wait for too long: further ones fail at once, until it answers.
+  bool silent_ = false;
 
   void set_up();
   void make_read(unsigned region, std::uint64_t offset, std::uint32_t bytes, ReadDone done);
@@ -91,9 +114,9 @@ class ServedFunction final : public vfio_user::Function {
   void read_bar(unsigned bar, std::uint64_t offset, Waiting& waiting);
   void read_config(std::uint64_t offset, Waiting& waiting);
   void write_config(std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes, Waiting& waiting);
-  [[nodiscard]] bool is_message_table(unsigned bar, std::uint64_t offset) const;
   void take_answers();
   void restore_after_power_state();
+  void make(Access access);
   void do_reset();
   void do_plug(bool present);
 
@@ -105,11 +128,13 @@ class ServedFunction final : public vfio_user::Function {
   vfio_user::Client* client_ = nullptr;
   std::deque<Waiting> waiting_;
   std::deque<Done> posted_;                     ///< writes that were made, and whose client may not send more
-  std::deque<std::function<void()>> accesses_;  ///< that are to be made
+  std::deque<Access> accesses_;  ///< that are to be made
   std::deque<unsigned> raised_;                 ///< vectors that wait for writes before them
   bool present_ = true;
-  bool resetting_ = false;
-  std::vector<Done> reset_done_;
+  bool left_ = false;            ///< its client has gone, and the reset that follows is to come
+  bool shows_msix_ = false;      ///< MSI-X's enable bit as the client's software sees it; here it is set
+  bool configuring_ = false;     ///< a write of configuration space has not been answered
+  std::uint64_t first_epoch_ = 0;
 };
 
 }  // namespace warpline

@@ -21,6 +21,8 @@ using vfio_user::DmaOutcome;
 
 /// Stores that wait in the bridge before clients' writes are held back.
 constexpr std::size_t kBacklog = 64;
+/// How long accesses wait for a switch between timed and loosely timed.
+constexpr std::chrono::seconds kLongestSwitch{1};
 
 CompletionStatus status_of(DmaOutcome outcome) {
   switch (outcome) {
@@ -97,21 +99,30 @@ bool ServedMachine::is_loose() const {
 
 void ServedMachine::set_loose(bool loose, std::function<void()> done) {
   wants_loose_ = loose;
+  wanted_since_ = std::chrono::steady_clock::now();
   if (done) switched_.push_back(std::move(done));
   switch_time();
 }
 
-/// What is under way ends first; accesses that come meanwhile wait.
+bool ServedMachine::is_quiet() {
+  if (next_activity() != kNever || bridge().busy() || system_.root().busy()) return false;
+  return std::all_of(functions_.begin(), functions_.end(),
+                     [](const auto& function) { return function->idle(); });
+}
+
+/// What is under way ends first; accesses that come meanwhile wait. They do not for ever: a client may keep a
+/// request of a function waiting.
 void ServedMachine::switch_time() {
-  const bool within = inside_ || pumping_;
-  if (!wants_loose_ || within || next_activity() != kNever || bridge().busy() || system_.root().busy())
-    return;
-  for (const auto& function : functions_)
-    if (!function->idle()) return;
-  ServedEvent event;
-  event.kind = ServedEvent::Kind::timing;
-  event.result = *std::exchange(wants_loose_, std::nullopt);
-  apply(event);
+  if (!wants_loose_ || inside_ || pumping_) return;
+  const bool is_so = *wants_loose_ == is_loose();
+  if (!is_so && !is_quiet() && std::chrono::steady_clock::now() - wanted_since_ < kLongestSwitch) return;
+  const bool loose = *std::exchange(wants_loose_, std::nullopt);
+  if (!is_so && is_quiet()) {
+    ServedEvent event;
+    event.kind = ServedEvent::Kind::timing;
+    event.result = loose;
+    apply(event);
+  }
   for (const auto& done : std::exchange(switched_, {})) done();
 }
 
@@ -120,16 +131,26 @@ Cycle ServedMachine::next_activity() {
 }
 
 bool ServedMachine::advance(Cycle limit, std::chrono::microseconds most) {
-  for (const auto& function : functions_) function->make_accesses();
+  make_accesses();
   step(limit, most);
   look_at_what_came();
   switch_time();
   // What clients ask for in their answers' turn, and what had to wait, is made in the next.
   const bool asked = std::any_of(functions_.begin(), functions_.end(),
-                                 [](const auto& function) { return function->has_accesses(); });
-  const bool more = (asked && takes_accesses()) || next_activity() <= limit;
+                                 [](const auto& function) { return function->can_make(); });
+  const bool more = asked || next_activity() <= limit;
   if (!more && tape_ != nullptr) tape_->rest();
   return more;
+}
+
+/// Function by function in turn, so that none keeps the others waiting.
+void ServedMachine::make_accesses() {
+  constexpr unsigned kMostRounds = 256;
+  bool any = true;
+  for (unsigned round = 0; any && round < kMostRounds; ++round) {
+    any = false;
+    for (const auto& function : functions_) any = function->make_next() || any;
+  }
 }
 
 void ServedMachine::look_at_what_came() {
@@ -224,6 +245,7 @@ void ServedMachine::step(Cycle limit, std::chrono::microseconds most) {
     if (steps % kBetweenLooks == 0 && std::chrono::steady_clock::now() >= end) break;
   }
   inside_ = false;
+  for (const auto& [transfer, status] : std::exchange(ended_within_, {})) finish(transfer, status);
 }
 
 void ServedMachine::deliver() {
@@ -265,9 +287,14 @@ OutsideMemory::Place ServedMachine::find_outside(const Tlp& request) {
   if (requester == nullptr || requester->client() == nullptr) return {};
   const auto guest = requester->client()->process();
   for (const auto& function : functions_) {
-    if (function->client() == nullptr || function->client()->process() != guest) continue;
-    if (const auto hit = function->find(request.address, request.bytes))
-      return {Place::In::bus, function->bus_address(*hit)};
+    if (function->client() == nullptr) continue;
+    // Of a process that the system does not tell, nobody is known to be another part.
+    const bool is_its_own = guest != 0 && function->client()->process() == guest;
+    if (function.get() != requester && !is_its_own) continue;
+    const auto hit = function->find(request.address, request.bytes);
+    if (!hit) continue;
+    if (function->is_message_table(hit->bar, hit->offset)) return {};
+    return {Place::In::bus, function->bus_address(*hit)};
   }
   return {Place::In::memory, request.address};
 }
@@ -301,7 +328,8 @@ std::optional<CompletionStatus> ServedMachine::perform(Tlp& request, bool may_wa
 std::optional<CompletionStatus> ServedMachine::perform_outside(Tlp& request, bool may_wait) {
   ServedFunction* const requester = requester_of(request);
   Client* const client = requester == nullptr ? nullptr : requester->client();
-  if (client == nullptr) return CompletionStatus::unsupported_request;
+  if (client == nullptr || request.epoch < requester->first_epoch())
+    return CompletionStatus::unsupported_request;
   // Damaged data is not written; a read of no byte has nothing to bring.
   const bool idle = request.bytes == 0 || (request.posted() && request.poisoned);
   if (idle) return CompletionStatus::successful;
@@ -318,28 +346,34 @@ std::optional<CompletionStatus> ServedMachine::transfer(Tlp& request, bool may_w
     std::uint64_t transfer = 0;  ///< the root complex waits for it, by this number
   };
   ServedFunction& function = *requester_of(request);
+  if (!may_wait && function.silent_) return CompletionStatus::completer_abort;
   const auto progress = std::make_shared<Progress>();
   progress->tlp = &request;
-  if (request.posted()) {
-    ++function.unanswered_writes_;
-    function.client()->write(request.address, request.data.data(), request.bytes,
-                             [&function, progress](DmaOutcome outcome) {
-                               progress->status = status_of(outcome);
-                               --function.unanswered_writes_;
-                             });
-    // Who reads on the same way finds it: messages keep their order.
-    return progress->status.value_or(CompletionStatus::successful);
-  }
+  const bool posted = request.posted();
+  const auto ended = [this, &function, progress, posted](DmaOutcome outcome, const std::uint8_t* data) {
+    progress->status = status_of(outcome);
+    --asked_;
+    function.unanswered_writes_ -= posted;
+    function.silent_ = false;
+    if (progress->tlp == nullptr) return;
+    Tlp& tlp = *progress->tlp;
+    if (data != nullptr && outcome == DmaOutcome::done) tlp.data.assign(data, data + tlp.bytes);
+    if (progress->transfer == 0) return;
+    // A client may be lost while the model runs, and asks it for something else.
+    if (inside_) {
+      ended_within_.emplace_back(progress->transfer, *progress->status);
+    } else {
+      finish(progress->transfer, *progress->status);
+    }
+  };
   ++asked_;
-  function.client()->read(request.address, request.bytes,
-                          [this, progress](DmaOutcome outcome, const std::uint8_t* data) {
-                            progress->status = status_of(outcome);
-                            --asked_;
-                            if (progress->tlp == nullptr) return;
-                            Tlp& tlp = *progress->tlp;
-                            if (outcome == DmaOutcome::done) tlp.data.assign(data, data + tlp.bytes);
-                            if (progress->transfer != 0) finish(progress->transfer, *progress->status);
-                          });
+  function.unanswered_writes_ += posted;
+  if (posted) {
+    function.client()->write(request.address, request.data.data(), request.bytes,
+                             [ended](DmaOutcome outcome) { ended(outcome, nullptr); });
+  } else {
+    function.client()->read(request.address, request.bytes, ended);
+  }
   if (progress->status) return progress->status;
   if (may_wait) {
     progress->transfer = ++last_transfer_;
@@ -354,6 +388,7 @@ std::optional<CompletionStatus> ServedMachine::transfer(Tlp& request, bool may_w
   pumping_ = outer;
   if (progress->status) return progress->status;
   progress->tlp = nullptr;
+  function.silent_ = true;
   return CompletionStatus::completer_abort;
 }
 

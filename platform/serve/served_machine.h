@@ -91,6 +91,8 @@ class ServedMachine final : private OutsideMemory {
   /// Of step_once(), since what was told last.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
+  /// Whether a switch waits for what is under way.
+  [[nodiscard]] bool is_switching() const { return wants_loose_.has_value(); }
   /// Whether requests wait for a client to answer for its memory.
   [[nodiscard]] bool waits_for_client() const { return asked_ != 0; }
   /// Lets clients answer, for a while, within a loosely timed request that waits for one. False: `since` then
@@ -123,6 +125,8 @@ class ServedMachine final : private OutsideMemory {
   void step(Cycle limit, std::chrono::microseconds most);
   void deliver();
   void switch_time();
+  [[nodiscard]] bool is_quiet();
+  void make_accesses();
 
   PcieSystem& system_;
   HostMachine host_;
@@ -140,7 +144,9 @@ class ServedMachine final : private OutsideMemory {
   bool told_turn_ = false;
   std::map<std::uint64_t, Tlp*> transfers_;  ///< of the root complex, that wait for clients
   std::uint64_t last_transfer_ = 0;
-  unsigned asked_ = 0;  ///< reads that clients have not answered
+  unsigned asked_ = 0;  ///< requests that clients have not answered
+  std::vector<std::pair<std::uint64_t, CompletionStatus>> ended_within_;  ///< while the engine ran
+  std::chrono::steady_clock::time_point wanted_since_;
 };
 
 }  // namespace warpline

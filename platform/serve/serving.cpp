@@ -131,17 +131,22 @@ class AsioServing final : public Serving {
     }
     waiting_.reset();
     if (machine_.advance(kNever - 1, kStretch)) return true;
-    if (!stopped_) io_.run_one();
+    wait_until(Clock::time_point::max());
     return false;
   }
   /// Until something comes, or the model has something to do.
   void wait(const Pace& pace) {
-    if (stopped_) return;
     const Cycle next = machine_.next_activity();
-    if (next == kNever) {
+    wait_until(next == kNever ? Clock::time_point::max() : pace.time_of(next));
+  }
+  void wait_until(Clock::time_point end) {
+    if (stopped_) return;
+    // Such a wish is given up after a while.
+    if (machine_.is_switching()) end = std::min(end, Clock::now() + std::chrono::milliseconds(50));
+    if (end == Clock::time_point::max()) {
       io_.run_one();
     } else {
-      io_.run_one_until(pace.time_of(next));
+      io_.run_one_until(end);
     }
   }
   /// What has come, as much of it as may keep the model waiting.

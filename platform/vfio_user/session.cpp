@@ -447,8 +447,10 @@ void Session::write_region(const Message& message) {
     return;
   }
   ++under_way_;
+  promised_bytes_ += access.count;
   function_.write(access.region, access.offset, data, access.count, !message.header.wants_reply(),
                   while_it_lasts([header = message.header, access](Session& s) {
+                    s.promised_bytes_ -= access.count;
                     Writer w;
                     access.put(w);
                     s.reply(header, w.take());

@@ -169,7 +169,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   // What goes.
   std::deque<std::vector<std::uint8_t>> unsent_;
   std::size_t unsent_bytes_ = 0;
-  std::size_t promised_bytes_ = 0;  ///< of reads that the function has
+  std::size_t promised_bytes_ = 0;  ///< of accesses that the function has
   std::size_t sent_ = 0;            ///< of the first of them
 
   Version version_;
