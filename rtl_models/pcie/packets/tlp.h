@@ -68,9 +68,9 @@ struct WARPLINE_PUBLIC Tlp {
   bool no_snoop = false;
   bool poisoned = false;   ///< its payload is known to be damaged
   bool interrupt = false;  ///< a write that the function's table of messages made; not told over wires
-  FunctionId requester;   ///< of a completion: whom it is for
-  FunctionId completer;   ///< of a completion: who answers; of a configuration request: who is to
-  std::uint16_t tag = 0;  ///< with the requester: which request a completion belongs to
+  FunctionId requester;    ///< of a completion: whom it is for
+  FunctionId completer;    ///< of a completion: who answers; of a configuration request: who is to
+  std::uint16_t tag = 0;   ///< with the requester: which request a completion belongs to
   std::uint64_t address =
       0;                    ///< of memory; of a register in configuration space; of a completion: of its data
   std::uint32_t bytes = 0;  ///< that a read asks for, or that the payload has; 0: a flush, or no data

@@ -97,10 +97,10 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   struct Port {
     std::unique_ptr<TlpPort> link;
     LooseTlpTarget* loose = nullptr;
-    std::uint64_t ordered = 0;          ///< edge at which the last ordered posted write takes effect
-    std::array<unsigned, 2> waiting{};  ///< requests that came here and wait to leave, by class
-    EgressQueue leaving;                ///< packets that leave by this port
-    unsigned unfinished = 0;            ///< posted writes of its that memory outside has under way
+    std::uint64_t ordered = 0;            ///< edge at which the last ordered posted write takes effect
+    std::array<unsigned, 2> waiting{};    ///< requests that came here and wait to leave, by class
+    EgressQueue leaving;                  ///< packets that leave by this port
+    unsigned unfinished = 0;              ///< posted writes of its that memory outside has under way
     std::deque<EgressQueue::Entry> held;  ///< what came behind them, for memory
   };
   void make_ports(const LinkParameters& host, const std::vector<LinkParameters>& links);

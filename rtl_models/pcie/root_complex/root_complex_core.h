@@ -68,7 +68,8 @@ struct RootComplexCounters {
 /// and poisoned atomics are answered as unsupported.
 ///
 /// With an OutsideMemory that says where requests of devices lead, but for interrupts; the host's go on as
-/// they do. What a function writes into that window itself is no interrupt then: it may be the machine's memory.
+/// they do. What a function writes into that window itself is no interrupt then: it may be the machine's
+/// memory.
 class RootComplexCore {
  public:
   /// The port that stands for the host in routes.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <future>
 #include <sstream>
+#include <thread>
 
 #include "platform/cli/exit_status.h"
 #include "tests/platform/serve/served_peers.h"
@@ -35,7 +36,12 @@ test::Ended serve(const std::string& socket, const std::vector<std::string>& mor
          ended.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
   }
   if (std::filesystem::exists(socket, unknown)) {
-    const auto client = vfio_user::ClientMachine::connect(socket, {});
+    auto client = vfio_user::ClientMachine::connect(socket, {});
+    // The file is there a moment before somebody listens.
+    for (unsigned tries = 0; !client.ok() && tries < 1000; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      client = vfio_user::ClientMachine::connect(socket, {});
+    }
     EXPECT_TRUE(client.ok());
     if (client.ok()) {
       test::ServedDriver driver(*client.value());
