@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -334,7 +335,16 @@ void add_serve(CLI::App& app, int& status) {
   command
       .add_option("--pace", r.pace,
                   "seconds of model time in a second of ours; otherwise the model is as fast as it can be")
-      ->check(CLI::Range(1e-9, 1000.0))
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            double pace = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, pace);
+            // Which "nan" is not.
+            const bool fits = stop == end && error == std::errc{} && pace >= 1e-9 && pace <= 1000;
+            return fits ? std::string() : "\"" + text + "\" is no number from 1e-9 to 1000";
+          },
+          ""))
       ->type_name("FACTOR");
   command
       .add_option("--patience", r.patience_s,

@@ -127,13 +127,13 @@ class ServedFunction final : public vfio_user::Function {
   std::array<std::uint64_t, kBars> bases_{};  ///< on the bus here
   vfio_user::Client* client_ = nullptr;
   std::deque<Waiting> waiting_;
-  std::deque<Done> posted_;                     ///< writes that were made, and whose client may not send more
+  std::deque<Done> posted_;      ///< writes that were made, and whose client may not send more
   std::deque<Access> accesses_;  ///< that are to be made
-  std::deque<unsigned> raised_;                 ///< vectors that wait for writes before them
+  std::deque<unsigned> raised_;  ///< vectors that wait for writes before them
   bool present_ = true;
-  bool left_ = false;            ///< its client has gone, and the reset that follows is to come
-  bool shows_msix_ = false;      ///< MSI-X's enable bit as the client's software sees it; here it is set
-  bool configuring_ = false;     ///< a write of configuration space has not been answered
+  bool left_ = false;         ///< its client has gone, and the reset that follows is to come
+  bool shows_msix_ = false;   ///< MSI-X's enable bit as the client's software sees it; here it is set
+  bool configuring_ = false;  ///< a write of configuration space has not been answered
   std::uint64_t first_epoch_ = 0;
 };
 
