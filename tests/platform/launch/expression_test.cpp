@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -244,11 +244,12 @@ TEST(Expression, MatrixMultiplyOf128IsQuick) {
                                   {{"a", DataType::f32}, {"b", DataType::f32}}, e)
                   .empty());
   std::vector<std::uint64_t> out(kSize * kSize);
-  const auto begin = std::chrono::steady_clock::now();
+  // Of this processor: others may have most of the machine.
+  const std::clock_t begin = std::clock();
   ASSERT_FALSE(e.evaluate({view(a), view(b)}, 0, kSize * kSize, out.data()).has_value());
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  EXPECT_LT(took.count(), 5.0);
-  RecordProperty("seconds", std::to_string(took.count()));
+  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  EXPECT_LT(seconds, 5.0);
+  RecordProperty("seconds", std::to_string(seconds));
   for (const std::size_t at : {std::size_t{0}, std::size_t{777}, kSize * kSize - 1}) {
     float wanted = 0;
     for (std::size_t k = 0; k < kSize; ++k)
