@@ -305,7 +305,7 @@ void NvmeCore::visit_gauges(GaugeVisitor& visitor) const {
     const NvmeSubmissionQueue& submissions = state_.queues.submissions[q];
     const NvmeCompletionQueue& completions = state_.queues.completions[q];
     const std::string name = "queue[" + std::to_string(q) + "].";
-    visitor.gauge(name + "sq_head", submissions.head, kUnlimitedGauge, "next command to be fetched");
+    visitor.gauge(name + "sq_head", submissions.head, kUnlimitedGauge, "commands before it have been read");
     visitor.gauge(name + "sq_tail", submissions.tail, kUnlimitedGauge,
                   "where software puts the next command");
     visitor.gauge(name + "cq_head", completions.head, kUnlimitedGauge, "next completion that software takes");

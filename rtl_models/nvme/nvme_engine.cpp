@@ -90,8 +90,8 @@ bool NvmeEngine::fetch(Cycle now) {
     c.queue = number;
     c.number = queue.fetched++;
     c.text.resize(kCommandBytes);
-    c.stream = ByteStream({{queue.address + std::uint64_t{kCommandBytes} * queue.head, kCommandBytes}});
-    queue.head = (queue.head + 1) % queue.entries;
+    c.stream = ByteStream({{queue.address + std::uint64_t{kCommandBytes} * queue.next, kCommandBytes}});
+    queue.next = (queue.next + 1) % queue.entries;
     ++active_;
     found = true;
     read_on(c, now);
@@ -153,8 +153,18 @@ bool NvmeEngine::advance(Context& c, Cycle now, unsigned& room) {
   return false;
 }
 
+/// An entry of a queue has been read, though maybe not those before it.
+void NvmeEngine::move_head(NvmeSubmissionQueue& queue, const Context& read) {
+  std::uint64_t oldest = queue.fetched;
+  for (const Context& c : contexts_)
+    if (&c != &read && c.stage == Stage::entry && c.queue == read.queue) oldest = std::min(oldest, c.number);
+  const auto pending = static_cast<std::uint32_t>(queue.fetched - oldest);
+  queue.head = (queue.next + queue.entries - pending) % queue.entries;
+}
+
 /// Its entry has been read.
 void NvmeEngine::begin(Context& c, Cycle now) {
+  move_head(queues_.submissions[c.queue], c);
   if (c.failed) {
     --queues_.completions[queues_.submissions[c.queue].completions].reserved;
     release(c);

@@ -146,6 +146,7 @@ class NvmeEngine {
     return c.reads == 0 && (c.failed || c.asked == c.stream.bytes());
   }
   bool advance(Context& c, Cycle now, unsigned& room);
+  void move_head(NvmeSubmissionQueue& queue, const Context& read);
   void begin(Context& c, Cycle now);
   void walk(Context& c, NvmeStatus status, Cycle now);
   void begin_data(Context& c, Cycle now);

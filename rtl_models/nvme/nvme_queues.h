@@ -48,11 +48,13 @@ struct NvmeSubmissionQueue {
   bool deleting = false;  ///< nothing more is fetched
   std::uint64_t address = 0;
   std::uint32_t entries = 0;
-  std::uint32_t head = 0, tail = 0;
+  std::uint32_t head = 0;  ///< entries before it have been read: software may put others there
+  std::uint32_t next = 0;  ///< which is read next; those from `head` to here are being read
+  std::uint32_t tail = 0;
   unsigned completions = 0;   ///< its completion queue
   std::uint64_t fetched = 0;  ///< commands since it was made
 
-  [[nodiscard]] bool has_command() const { return exists && !deleting && head != tail; }
+  [[nodiscard]] bool has_command() const { return exists && !deleting && next != tail; }
   [[nodiscard]] bool ring(std::uint32_t value) {
     if (value >= entries) return false;
     // Indices only grow, so a tail behind the one before has gone round; then it must not reach the head
@@ -66,6 +68,7 @@ struct NvmeSubmissionQueue {
   template <class Archive>
   void archive(Archive& a) {
     a(exists, deleting, address, entries, head, tail, completions, fetched);
+    next = head;  // whoever is saved reads nothing
     if (exists && (entries < 2 || head >= entries || tail >= entries)) a.misfit("has a queue that cannot be");
   }
 };

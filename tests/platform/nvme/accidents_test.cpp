@@ -69,6 +69,29 @@ TEST(NvmeAccidents, ResetsAtAnyMomentLeaveItSound) {
   }
 }
 
+/// A completion that gives an entry back lets a driver use it at once.
+TEST(NvmeAccidents, EntriesAreGivenBackWhenTheyHaveBeenRead) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  ASSERT_EQ(bench.set_feature(kFeatureWriteCache, 0).code, 0U);
+  for (unsigned gap = 0; gap < 450; gap += 3) {
+    const unsigned first = bench.submit(1, {kNvmOpcodeFlush, 1});
+    bench.host.pass(gap);
+    NvmeBench::Queue& queue = bench.queues[1];
+    std::uint8_t* const entry = queue.submissions.bytes + 64 * queue.tail;
+    const unsigned second = bench.submit(1, {kNvmOpcodeFlush, 1});
+    Cqe done;
+    for (int i = 0; i < 3000 && !done.came; ++i) {
+      done = bench.poll(1);
+      if (!done.came) bench.host.pass(1);
+    }
+    ASSERT_EQ(done.id, first);
+    if (done.head == queue.tail) put_number(entry + 2, 2, 0xBAD);
+    ASSERT_EQ(bench.wait(1).id, second) << "after " << gap << " cycles";
+  }
+}
+
 TEST(NvmeAccidents, AnUnreadableQueueIsFatalUntilAReset) {
   NvmeBench bench;
   bench.start();
