@@ -259,5 +259,20 @@ TEST(NvmeAdmin, AbortEndsWhatWaits) {
   EXPECT_EQ(one.code | two.code, kStatusCodeAbortRequested);
 }
 
+TEST(NvmeAdmin, MostDataIsWhatItSays) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.max_transfer = 4096;
+  EXPECT_FALSE(p.nvme.problems("").empty()) << "MDTS 0 would be no limit";
+  p.nvme.max_transfer = 8192;
+  ASSERT_TRUE(p.nvme.problems("").empty());
+  NvmeBench bench(p, true);
+  bench.start();
+  EXPECT_EQ(at(bench.page(kAdminOpcodeIdentify, 0, kIdentifyCnsController), 77, 1), 1U);
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(16384);
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 0, 16, m)).code, 0U);
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 0, 17, m)).code, kStatusCodeInvalidField);
+}
+
 }  // namespace nvme_commands_test
 }  // namespace warpline
