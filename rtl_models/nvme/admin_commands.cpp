@@ -29,11 +29,11 @@ NvmeStatus AdminCommands::begin(const NvmeCommand& command, NvmePlan& plan) {
   // Data of admin commands lies where PRP entries say.
   if (command.fuse() != 0 || command.psdt() != 0) return refusal(kStatusCodeInvalidField);
   switch (command.opcode) {
-    case kAdminOpcodeDeleteSq: return begin_deletion(command);
+    case kAdminOpcodeDeleteSq: plan.stays = true; return begin_deletion(command);
     case kAdminOpcodeCreateSq:
     case kAdminOpcodeCreateCq:
-    case kAdminOpcodeDeleteCq:
-    case kAdminOpcodeAbort: return {};
+    case kAdminOpcodeDeleteCq: return {};
+    case kAdminOpcodeAbort: plan.stays = plan.last = true; return {};
     case kAdminOpcodeGetLogPage: return begin_log_page(command, plan);
     case kAdminOpcodeIdentify:
       plan.data = NvmePlan::Data::to_host;

@@ -24,21 +24,7 @@ Cycle NvmeEngine::step(Cycle now, bool fetches, unsigned& room) {
   // What one command leaves (a tag, its place, a queue) may be what another waits for.
   bool moved = true;
   while (moved) {
-    moved = false;
-    for (Context& c : contexts_) {
-      if (!may_end()) break;
-      if (c.stage != Stage::free) continue;
-      const Ended ended = ended_.front();
-      ended_.erase(ended_.begin());
-      ++active_;
-      if (ended.command.queue == 0) ++queues_.completions[0].reserved;
-      c.queue = ended.command.queue;
-      c.number = ended.command.number;
-      c.command = ended.command.command;
-      c.result = ended.result;
-      finish(c, ended.status);
-      moved = true;
-    }
+    moved = complete_ended(now, room);
     if (fetches && fetch(now)) moved = true;
     for (Context& c : contexts_)
       while (advance(c, now, room)) moved = true;
@@ -146,8 +132,9 @@ bool NvmeEngine::advance(Context& c, Cycle now, unsigned& room) {
       finish(c, c.status);
       return true;
     case Stage::done:
-      if (room == 0) return false;
-      complete(c, now, room);
+      if (room == 0 || (c.plan.last && aborts())) return false;
+      complete(c.queue, c.command, c.status, c.result, now, room);
+      release(c);
       return true;
   }
   return false;
@@ -244,26 +231,39 @@ void NvmeEngine::write_bytes(std::uint64_t address, const std::uint8_t* from, st
   }
 }
 
-void NvmeEngine::complete(Context& c, Cycle now, unsigned& room) {
-  const NvmeSubmissionQueue& submissions = queues_.submissions[c.queue];
+/// Whether there was one.
+bool NvmeEngine::complete_ended(Cycle now, unsigned& room) {
+  bool found = false;
+  for (auto e = first_ended(); e != ended_.end() && room != 0; e = first_ended()) {
+    const Ended ended = *e;
+    ended_.erase(e);
+    const unsigned queue = ended.command.queue;
+    if (queue == 0) ++queues_.completions[0].reserved;
+    complete(queue, ended.command.command, ended.status, ended.result, now, room);
+    found = true;
+  }
+  return found;
+}
+
+void NvmeEngine::complete(unsigned from, const NvmeCommand& command, NvmeStatus status, std::uint32_t result,
+                          Cycle now, unsigned& room) {
+  const NvmeSubmissionQueue& submissions = queues_.submissions[from];
   const unsigned number = submissions.completions;
   NvmeCompletionQueue& queue = queues_.completions[number];
   WARPLINE_EXPECT(queue.exists && queue.reserved != 0, "a command that was fetched has an entry for its end");
   --queue.reserved;
-  const bool more = executor_.completed(c.queue, c.command, c.status, now);
+  const bool more = executor_.completed(from, command, status, now);
   std::array<std::uint8_t, kCompletionBytes> entry{};
-  put_number(&entry[kCompletionResult], 4, c.result);
+  put_number(&entry[kCompletionResult], 4, result);
   put_number(&entry[kCompletionSqHead], 2, submissions.head);
-  put_number(&entry[kCompletionSqId], 2, c.queue);
-  put_number(&entry[kCompletionId], 2, c.command.id);
+  put_number(&entry[kCompletionSqId], 2, from);
+  put_number(&entry[kCompletionId], 2, command.id);
   put_number(&entry[kCompletionStatus], 2,
-             queue.phase | in_field<kCompletionStatusCode>(c.status.code) |
-                 (more ? kCompletionStatusMore : 0) |
-                 (c.status.do_not_retry ? kCompletionStatusDoNotRetry : 0));
+             queue.phase | in_field<kCompletionStatusCode>(status.code) | (more ? kCompletionStatusMore : 0) |
+                 (status.do_not_retry ? kCompletionStatusDoNotRetry : 0));
   write_bytes(queue.address + std::uint64_t{kCompletionBytes} * queue.tail, entry.data(), kCompletionBytes,
               room);
   queue.advance();
-  release(c);
   executor_.written(number, now);
 }
 
@@ -277,7 +277,7 @@ void NvmeEngine::drop() {
 }
 
 void NvmeEngine::abort(Context& c, NvmeStatus status) {
-  c.failed = true;
+  c.failed = c.aborted = true;
   c.status = status;
   // What it reads still comes.
   if (c.reads == 0) finish(c, status);
@@ -285,7 +285,7 @@ void NvmeEngine::abort(Context& c, NvmeStatus status) {
 
 bool NvmeEngine::abort(unsigned queue, std::uint16_t id, NvmeStatus status) {
   for (Context& c : contexts_) {
-    if (!may_abort(c) || c.failed || c.queue != queue || c.command.id != id) continue;
+    if (!may_abort(c) || c.queue != queue || c.command.id != id) continue;
     abort(c, status);
     return true;
   }
@@ -299,7 +299,7 @@ bool NvmeEngine::abort(unsigned queue, std::uint16_t id, NvmeStatus status) {
 
 void NvmeEngine::abort_all(unsigned queue, NvmeStatus status) {
   for (Context& c : contexts_)
-    if (may_abort(c) && !c.failed && c.queue == queue) abort(c, status);
+    if (may_abort(c) && c.queue == queue) abort(c, status);
   for (std::size_t i = parked_.size(); i-- != 0;)
     if (parked_[i].queue == queue) unpark(i, status, 0);
 }
@@ -323,7 +323,7 @@ void NvmeEngine::end_parked(unsigned queue, unsigned opcode, std::uint32_t resul
     if (parked_[i].queue == queue && parked_[i].command.opcode == opcode) return unpark(i, {}, result);
 }
 
-/// It is over, and completes as soon as there is a context for it.
+/// It is over, and completes as soon as that may be.
 void NvmeEngine::unpark(std::size_t index, NvmeStatus status, std::uint32_t result) {
   const Parked command = parked_[index];
   parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(index));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct NvmePlan {
   std::uint64_t media_bytes = 0;
   /// It does not complete by itself: whoever knows commands ends it by NvmeEngine::end_parked().
   bool parks = false;
+  bool stays = false;  ///< it cannot be aborted
+  bool last = false;   ///< it completes when no command that has been aborted is left to complete
 };
 
 /// Whoever knows what commands do.
@@ -111,11 +114,12 @@ class NvmeEngine {
     NvmePlan plan;
     NvmeStatus status;
     DataPointer pointer;
-    ByteStream stream;               ///< what is being read or written
-    std::uint32_t asked = 0;         ///< bytes of it for which reads were made
-    std::uint32_t moved = 0;         ///< bytes of it that were written
-    unsigned reads = 0;              ///< that are under way
-    bool failed = false;             ///< nothing more is read for it
+    ByteStream stream;        ///< what is being read or written
+    std::uint32_t asked = 0;  ///< bytes of it for which reads were made
+    std::uint32_t moved = 0;  ///< bytes of it that were written
+    unsigned reads = 0;       ///< that are under way
+    bool failed = false;      ///< nothing more is read for it
+    bool aborted = false;
     std::vector<std::uint8_t> text;  ///< its entry, or a list
     std::vector<std::uint8_t> data;
     std::uint32_t result = 0;
@@ -157,10 +161,19 @@ class NvmeEngine {
     c.status = status;
     c.stage = Stage::done;
   }
-  void complete(Context& c, Cycle now, unsigned& room);
+  /// Pre: an entry of the completion queue is kept for it.
+  void complete(unsigned from, const NvmeCommand& command, NvmeStatus status, std::uint32_t result, Cycle now,
+                unsigned& room);
+  bool complete_ended(Cycle now, unsigned& room);
+  /// Whether a command is there that was aborted.
+  [[nodiscard]] bool aborts() const {
+    return may_end() ||
+           std::any_of(contexts_.begin(), contexts_.end(), [](const Context& c) { return c.aborted; });
+  }
   void write_bytes(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes, unsigned& room);
   [[nodiscard]] static bool may_abort(const Context& c) {
-    return c.stage == Stage::lists || c.stage == Stage::input || c.stage == Stage::media;
+    return !c.failed && !c.aborted && !c.plan.stays &&
+           (c.stage == Stage::lists || c.stage == Stage::input || c.stage == Stage::media);
   }
   void abort(Context& c, NvmeStatus status);
   void unpark(std::size_t index, NvmeStatus status, std::uint32_t result);
@@ -175,7 +188,8 @@ class NvmeEngine {
   NvmeMedia media_;
   std::vector<Context> contexts_;
   std::vector<Parked> parked_;
-  /// Commands that were parked and are over: each takes a context when there is one.
+  /// Commands that were parked and are over. They take no context: all may be held by commands that wait for
+  /// the end of these.
   struct Ended {
     Parked command;
     NvmeStatus status;
@@ -185,10 +199,14 @@ class NvmeEngine {
       a(command, status.code, status.do_not_retry, result);
     }
   };
-  /// Whether the first of them may: those of the admin queue have kept no entry of its completion queue.
-  [[nodiscard]] bool may_end() const {
-    return !ended_.empty() && (ended_.front().command.queue != 0 || queues_.completions[0].free() != 0);
+  /// The first of them that may complete: those of the admin queue have kept no entry of its completion
+  /// queue.
+  [[nodiscard]] std::vector<Ended>::const_iterator first_ended() const {
+    return std::find_if(ended_.begin(), ended_.end(), [this](const Ended& e) {
+      return e.command.queue != 0 || queues_.completions[0].free() != 0;
+    });
   }
+  [[nodiscard]] bool may_end() const { return first_ended() != ended_.end(); }
   std::vector<Ended> ended_;
   unsigned active_ = 0;  ///< contexts in use
   unsigned turn_ = 0;    ///< queue from which the next command is fetched, if it has one
