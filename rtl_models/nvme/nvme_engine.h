@@ -94,6 +94,17 @@ class NvmeEngine {
   void archive(Archive& a) {
     // Pre: not busy().
     a(media_, parked_, ended_, page_).index(turn_, queues_.submissions.size());
+    if (!is_memory_page(page_)) a.misfit("has memory pages that cannot be");
+    std::vector<std::uint32_t> kept(queues_.completions.size());
+    const auto keep = [&](const Parked& p) {
+      if (p.queue >= queues_.submissions.size() || !queues_.submissions[p.queue].exists)
+        a.misfit("has a command of no queue");
+      if (p.queue != 0) ++kept[queues_.submissions[p.queue].completions];
+    };
+    for (const Parked& p : parked_) keep(p);
+    for (const Ended& e : ended_) keep(e.command);
+    for (std::size_t n = 0; n < kept.size(); ++n)
+      if (queues_.completions[n].reserved != kept[n]) a.misfit("has a command that cannot complete");
   }
 
  private:

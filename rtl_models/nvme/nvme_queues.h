@@ -4,9 +4,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/nvme/registers/nvme.h"
 
 namespace warpline {
+
+/// Whether a controller can be told that the host has memory pages of so many bytes.
+[[nodiscard]] inline bool is_memory_page(std::uint32_t bytes) {
+  const auto most = std::uint64_t{4096} << field<regs::nvme::kCapMpsmax>(
+                        reset_value(regs::nvme::kMap.registers[regs::nvme::kCap]));
+  return bytes >= 4096 && bytes <= most && is_power_of_two(bytes);
+}
 
 /// A completion queue of a controller.
 struct NvmeCompletionQueue {
@@ -38,7 +47,8 @@ struct NvmeCompletionQueue {
   template <class Archive>
   void archive(Archive& a) {
     a(exists, address, entries, head, tail, phase, reserved, users, interrupts, vector);
-    if (exists && (entries < 2 || head >= entries || tail >= entries)) a.misfit("has a queue that cannot be");
+    if (exists && (entries < 2 || head >= entries || tail >= entries || phase > 1))
+      a.misfit("has a queue that cannot be");
   }
 };
 
@@ -90,8 +100,15 @@ struct NvmeQueues {
   template <class Archive>
   void archive(Archive& a) {
     a.fixed(submissions).fixed(completions);
-    for (const NvmeSubmissionQueue& q : submissions)
+    std::vector<std::uint32_t> users(completions.size());
+    for (const NvmeSubmissionQueue& q : submissions) {
       if (q.completions >= completions.size() || (q.exists && !completions[q.completions].exists))
+        a.misfit("has a queue that cannot be");
+      if (q.exists) ++users[q.completions];
+    }
+    // There are as many interrupt vectors as queues.
+    for (std::size_t n = 0; n < completions.size(); ++n)
+      if (completions[n].users != users[n] || completions[n].vector >= completions.size())
         a.misfit("has a queue that cannot be");
   }
 };
