@@ -21,18 +21,63 @@ NvmeEngine::NvmeEngine(EndpointCore& bus, NvmeQueues& queues, NvmeExecutor& exec
 Cycle NvmeEngine::step(Cycle now, bool fetches, unsigned& room) {
   take_parts();
   if (!bus_.may_write()) return kNever;
+  wake_ready(now);
   // What one command leaves (a tag, its place, a queue) may be what another waits for.
   bool moved = true;
   while (moved) {
     moved = complete_ended(now, room);
     if (fetches && fetch(now)) moved = true;
-    for (Context& c : contexts_)
+    const auto next = [&](unsigned from) {
+      return room != 0 ? awake_.next(from) : awake_.next(from, sends_);
+    };
+    for (unsigned n = next(0); n != PlaceSet::kNone; n = next(n + 1)) {
+      Context& c = contexts_[n];
       while (advance(c, now, room)) moved = true;
+      lay(c, now);
+    }
   }
-  Cycle next = kNever;
-  for (const Context& c : contexts_)
-    if (c.stage == Stage::media && c.ready > now) next = std::min(next, c.ready);
-  return next;
+  return soonest_;
+}
+
+/// The media is done with some.
+void NvmeEngine::wake_ready(Cycle now) {
+  if (soonest_ > now) return;
+  for_each_context([&](const Context& c) {
+    if (c.stage == Stage::media && c.ready <= now) awake_.add(index_of(c));
+  });
+  find_soonest();
+}
+
+void NvmeEngine::find_soonest() {
+  soonest_ = kNever;
+  for_each_context([this](const Context& c) {
+    if (c.stage == Stage::media && !awake_.has(index_of(c))) soonest_ = std::min(soonest_, c.ready);
+  });
+}
+
+/// It cannot go on: what does it wait for?
+void NvmeEngine::lay(const Context& c, Cycle now) {
+  const unsigned n = index_of(c);
+  sends_.remove(n);
+  switch (c.stage) {
+    case Stage::free: return;
+    case Stage::entry:
+    case Stage::lists:
+    case Stage::input:
+      // One that waits for a tag stays awake.
+      if (c.failed || c.asked == c.stream.bytes()) awake_.remove(n);
+      return;
+    case Stage::media:
+      if (c.ready <= now) return;
+      awake_.remove(n);
+      soonest_ = std::min(soonest_, c.ready);
+      return;
+    case Stage::output: sends_.add(n); return;
+    case Stage::done:
+      // The last waits for others, too.
+      if (!c.plan.last) sends_.add(n);
+      return;
+  }
 }
 
 void NvmeEngine::take_parts() {
@@ -49,6 +94,7 @@ void NvmeEngine::take_parts() {
                  part.data.data(), static_cast<std::uint32_t>(part.data.size()));
     }
     if (part.last) --c.reads;
+    awake_.add(index_of(c));
   }
 }
 
@@ -61,14 +107,17 @@ void NvmeEngine::take_bytes(Context& c, std::uint32_t offset, const std::uint8_t
 bool NvmeEngine::fetch(Cycle now) {
   bool found = false;
   const auto count = static_cast<unsigned>(queues_.submissions.size());
-  for (Context& c : contexts_) {
-    if (c.stage != Stage::free) continue;
+  for (unsigned n = used_.next_other(0); n < contexts_.size(); n = used_.next_other(n + 1)) {
     if (!bus_.may_read()) return found;
-    unsigned looked = 0;
-    while (looked < count && !may_fetch(queues_.submissions[(turn_ + looked) % count])) ++looked;
-    if (looked == count) return found;
-    const unsigned number = (turn_ + looked) % count;
+    unsigned number = queues_.next_command(turn_);
+    const unsigned first = number;
+    while (number != PlaceSet::kNone && !may_fetch(queues_.submissions[number])) {
+      number = queues_.next_command((number + 1) % count);
+      if (number == first) number = PlaceSet::kNone;
+    }
+    if (number == PlaceSet::kNone) return found;
     turn_ = (number + 1) % count;
+    Context& c = contexts_[n];
     NvmeSubmissionQueue& queue = queues_.submissions[number];
     ++queues_.completions[queue.completions].reserved;
     c = Context{};
@@ -79,6 +128,8 @@ bool NvmeEngine::fetch(Cycle now) {
     c.stream = ByteStream({{queue.address + std::uint64_t{kCommandBytes} * queue.next, kCommandBytes}});
     queue.next = (queue.next + 1) % queue.entries;
     ++active_;
+    used_.add(n);
+    awake_.add(n);
     found = true;
     read_on(c, now);
   }
@@ -143,8 +194,9 @@ bool NvmeEngine::advance(Context& c, Cycle now, unsigned& room) {
 /// An entry of a queue has been read, though maybe not those before it.
 void NvmeEngine::move_head(NvmeSubmissionQueue& queue, const Context& read) {
   std::uint64_t oldest = queue.fetched;
-  for (const Context& c : contexts_)
+  for_each_context([&](const Context& c) {
     if (&c != &read && c.stage == Stage::entry && c.queue == read.queue) oldest = std::min(oldest, c.number);
+  });
   const auto pending = static_cast<std::uint32_t>(queue.fetched - oldest);
   queue.head = (queue.next + queue.entries - pending) % queue.entries;
 }
@@ -269,6 +321,8 @@ void NvmeEngine::complete(unsigned from, const NvmeCommand& command, NvmeStatus 
 
 void NvmeEngine::drop() {
   for (Context& c : contexts_) c = Context{};
+  for (PlaceSet* const set : {&used_, &awake_, &sends_}) set->clear();
+  soonest_ = kNever;
   active_ = 0;
   turn_ = 0;
   parked_.clear();
@@ -281,6 +335,8 @@ void NvmeEngine::abort(Context& c, NvmeStatus status) {
   c.status = status;
   // What it reads still comes.
   if (c.reads == 0) finish(c, status);
+  awake_.add(index_of(c));
+  find_soonest();
 }
 
 bool NvmeEngine::abort(unsigned queue, std::uint16_t id, NvmeStatus status) {
@@ -306,9 +362,7 @@ void NvmeEngine::abort_all(unsigned queue, NvmeStatus status) {
 
 bool NvmeEngine::executes(unsigned queue) const {
   const auto is_its = [queue](const auto& c) { return c.queue == queue; };
-  return std::any_of(contexts_.begin(), contexts_.end(),
-                     [&](const Context& c) { return c.stage != Stage::free && is_its(c); }) ||
-         std::any_of(parked_.begin(), parked_.end(), is_its) ||
+  return any_context(is_its) || std::any_of(parked_.begin(), parked_.end(), is_its) ||
          std::any_of(ended_.begin(), ended_.end(), [&](const Ended& e) { return is_its(e.command); });
 }
 

@@ -9,6 +9,7 @@
 #include "rtl_models/nvme/nvme_media.h"
 #include "rtl_models/nvme/nvme_parameters.h"
 #include "rtl_models/nvme/nvme_queues.h"
+#include "rtl_models/nvme/place_set.h"
 #include "rtl_models/pcie/packets/byte_stream.h"
 #include "rtl_models/pcie/packets/endpoint_core.h"
 
@@ -149,13 +150,29 @@ class NvmeEngine {
   [[nodiscard]] std::uint32_t cookie_of(const Context& c, std::uint32_t offset) const {
     return static_cast<std::uint32_t>(&c - contexts_.data()) << kOffsetBits | offset;
   }
+  [[nodiscard]] unsigned index_of(const Context& c) const {
+    return static_cast<unsigned>(&c - contexts_.data());
+  }
+  /// Calls visit(context) for those in use, in order.
+  template <class F>
+  void for_each_context(F&& visit) {
+    for (unsigned n = used_.next(0); n != PlaceSet::kNone; n = used_.next(n + 1)) visit(contexts_[n]);
+  }
+  template <class F>
+  [[nodiscard]] bool any_context(F&& is) const {
+    for (unsigned n = used_.next(0); n != PlaceSet::kNone; n = used_.next(n + 1))
+      if (is(contexts_[n])) return true;
+    return false;
+  }
+  void wake_ready(Cycle now);
+  void lay(const Context& c, Cycle now);
+  void find_soonest();
   void take_parts();
   void take_bytes(Context& c, std::uint32_t offset, const std::uint8_t* from, std::uint32_t bytes);
   bool fetch(Cycle now);
   [[nodiscard]] bool may_fetch(const NvmeSubmissionQueue& queue) const {
     return queue.has_command() && queues_.completions[queue.completions].free() != 0;
   }
-  Context& occupy(Context& c, unsigned queue, std::uint64_t number);
   void read_on(Context& c, Cycle now);
   [[nodiscard]] bool is_read(const Context& c) const {
     return c.reads == 0 && (c.failed || c.asked == c.stream.bytes());
@@ -178,8 +195,7 @@ class NvmeEngine {
   bool complete_ended(Cycle now, unsigned& room);
   /// Whether a command is there that was aborted.
   [[nodiscard]] bool aborts() const {
-    return may_end() ||
-           std::any_of(contexts_.begin(), contexts_.end(), [](const Context& c) { return c.aborted; });
+    return may_end() || any_context([](const Context& c) { return c.aborted; });
   }
   void write_bytes(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes, unsigned& room);
   [[nodiscard]] static bool may_abort(const Context& c) {
@@ -190,6 +206,8 @@ class NvmeEngine {
   void unpark(std::size_t index, NvmeStatus status, std::uint32_t result);
   void release(Context& c) {
     c = Context{};
+    const unsigned n = index_of(c);
+    for (PlaceSet* const set : {&used_, &awake_, &sends_}) set->remove(n);
     --active_;
   }
 
@@ -219,8 +237,12 @@ class NvmeEngine {
   }
   [[nodiscard]] bool may_end() const { return first_ended() != ended_.end(); }
   std::vector<Ended> ended_;
-  unsigned active_ = 0;  ///< contexts in use
-  unsigned turn_ = 0;    ///< queue from which the next command is fetched, if it has one
+  unsigned active_ = 0;     ///< contexts in use
+  PlaceSet used_;           ///< which these are
+  PlaceSet awake_;          ///< of these, all that can go on without more from the bus or the media
+  PlaceSet sends_;          ///< of these, those that wait for room only
+  Cycle soonest_ = kNever;  ///< when the media is done with the next context that is not awake
+  unsigned turn_ = 0;       ///< queue from which the next command is fetched, if it has one
   std::uint32_t page_ = 4096;
 };
 

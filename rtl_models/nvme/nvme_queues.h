@@ -6,6 +6,7 @@
 
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/nvme/place_set.h"
 #include "rtl_models/nvme/registers/nvme.h"
 
 namespace warpline {
@@ -89,6 +90,23 @@ struct NvmeQueues {
   std::vector<NvmeSubmissionQueue> submissions;
   std::vector<NvmeCompletionQueue> completions;
 
+  /// The submission queue that has a command to be read, the first in turn from number `from` on;
+  /// PlaceSet::kNone: there is none. Pre: there is one of that number.
+  [[nodiscard]] unsigned next_command(unsigned from) {
+    for (unsigned n = pending_.next(from);; n = pending_.next(n + 1)) {
+      if (n == PlaceSet::kNone && from != 0) {
+        from = 0;
+        n = pending_.next(0);
+      }
+      if (n == PlaceSet::kNone || submissions[n].has_command()) return n;
+      pending_.remove(n);
+    }
+  }
+  /// NvmeSubmissionQueue::ring() of one of them.
+  [[nodiscard]] bool ring(unsigned number, std::uint32_t tail) {
+    pending_.add(number);
+    return submissions[number].ring(tail);
+  }
   [[nodiscard]] bool has_io() const {
     return std::any_of(submissions.begin() + 1, submissions.end(), [](const auto& q) { return q.exists; }) ||
            std::any_of(completions.begin() + 1, completions.end(), [](const auto& q) { return q.exists; });
@@ -96,10 +114,12 @@ struct NvmeQueues {
   void forget() {
     std::fill(submissions.begin(), submissions.end(), NvmeSubmissionQueue{});
     std::fill(completions.begin(), completions.end(), NvmeCompletionQueue{});
+    pending_.clear();
   }
   template <class Archive>
   void archive(Archive& a) {
     a.fixed(submissions).fixed(completions);
+    for (unsigned n = 0; n < submissions.size(); ++n) pending_.add(n);
     std::vector<std::uint32_t> users(completions.size());
     for (const NvmeSubmissionQueue& q : submissions) {
       if (q.completions >= completions.size() || (q.exists && !completions[q.completions].exists))
@@ -111,6 +131,9 @@ struct NvmeQueues {
       if (completions[n].users != users[n] || completions[n].vector >= completions.size())
         a.misfit("has a queue that cannot be");
   }
+
+ private:
+  PlaceSet pending_;  ///< submission queues that may have commands to be read
 };
 
 }  // namespace warpline
