@@ -52,6 +52,23 @@ TEST(NvmeFiles, HoldWhatWasFlushed) {
   EXPECT_EQ(text.str(), expected);
 }
 
+TEST(NvmeFiles, ThatBecomeShorterFailCommands) {
+  const ScratchFolder folder;
+  const std::string disk = folder.path("disk");
+  make_file(disk, 65536);
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.files = disk;
+  NvmeBench bench(p, true);
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(4096);
+  std::filesystem::resize_file(disk, 4096);
+  for (const unsigned opcode : {kNvmOpcodeRead, kNvmOpcodeVerify, kNvmOpcodeWriteZeroes}) {
+    EXPECT_EQ(bench.run(1, bench.blocks(opcode, 100, 1, m)).code, kStatusCodeNamespaceNotReady) << opcode;
+    EXPECT_EQ(bench.run(1, bench.blocks(opcode, 7, 1, m)).code, 0U) << opcode;
+  }
+}
+
 TEST(NvmeFiles, ThatCannotBeNamespacesAreNamed) {
   const ScratchFolder folder;
   make_file(folder.path("odd"), 5000);
