@@ -127,6 +127,8 @@ NvmeStatus AdminCommands::create_completions(const NvmeCommand& command) {
   if (const NvmeStatus status = check_shape(command, number < queues.size() && queues[number].exists);
       !status.ok())
     return status;
+  if (std::uint64_t{1} << field<kCcIocqes>(registers_.get(kCc)) != kCompletionBytes)
+    return refusal(kStatusCodeInvalidQueueSize);
   if (vector > state_.parameters.queues) return refusal(kStatusCodeInvalidVector);
   NvmeCompletionQueue& queue = queues[number];
   queue = {};
@@ -147,6 +149,8 @@ NvmeStatus AdminCommands::create_submissions(const NvmeCommand& command) {
   if (const NvmeStatus status = check_shape(command, number < queues.size() && queues[number].exists);
       !status.ok())
     return status;
+  if (std::uint64_t{1} << field<kCcIosqes>(registers_.get(kCc)) != kCommandBytes)
+    return refusal(kStatusCodeInvalidQueueSize);
   NvmeSubmissionQueue& queue = queues[number];
   queue = {};
   queue.exists = true;

@@ -29,7 +29,7 @@ NvmeCore::NvmeCore(EndpointCore& bus, const NvmeParameters& parameters, unsigned
       registers_(kMap),
       state_(parameters, controller, bus.config().description().vendor, std::move(stores)),
       engine_(bus, state_.queues, *this, parameters, cycles_per_us),
-      admin_(state_, engine_, cycles_per_us),
+      admin_(state_, engine_, registers_, cycles_per_us),
       nvm_(state_),
       buffer_(parameters.buffer_bytes),
       untold_(parameters.queues + 1) {

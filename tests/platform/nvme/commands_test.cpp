@@ -154,7 +154,12 @@ TEST(NvmeAdmin, QueuesThatCannotBeAreRefused) {
   EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus + 64), kStatusCodeInvalidPrpOffset);
   EXPECT_EQ(make(kSq, 7U << 16U | 1U, 1U << 16U | 1U, m.bus), kStatusCodeInvalidCq);
   EXPECT_EQ(make(kSq, 7U << 16U | 1U, 1U, m.bus), kStatusCodeInvalidQueueId);
+  bench.write(0x14, 0x0006'0001);
+  EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus), kStatusCodeInvalidQueueSize) << "CC.IOCQES";
+  bench.write(0x14, 0x0040'0001);
   EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus), 0U);
+  EXPECT_EQ(make(kSq, 7U << 16U | 2U, 1U << 16U | 1U, m.bus + 4096), kStatusCodeInvalidQueueSize);
+  bench.write(0x14, 0x0046'0001);
   EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus), kStatusCodeInvalidQueueId);
   EXPECT_EQ(make(kSq, 7U << 16U | 2U, 1U << 16U | 1U, m.bus + 4096), 0U);
   EXPECT_EQ(make(kAdminOpcodeDeleteCq, 1, 0, 0), kStatusCodeInvalidQueueDeletion);
