@@ -8,6 +8,7 @@
 
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
+#include "platform/machine/namespace_stores.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 #include "rtl_models/sm/input_error.h"
@@ -128,6 +129,9 @@ int run_command(int argc, const char* const* argv) {
     return bad_input(error.what(), see_help(app));
   } catch (const InputError& error) {
     return bad_input(Diagnostics{error.diagnostic});
+  } catch (const NamespaceFileError& error) {
+    // They were good when the configuration was read; somebody else was quicker.
+    return bad_input(error.what());
   } catch (const std::bad_alloc&) {
     return bad_input("the host has not enough memory for this run");
   }

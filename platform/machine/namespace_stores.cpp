@@ -1,6 +1,5 @@
 #include "platform/machine/namespace_stores.h"
 
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -45,7 +44,7 @@ std::vector<std::unique_ptr<BlockStore>> open_stores(const NvmeParameters& param
       faults += (faults.empty() ? "" : "\n") + why;
     stores.push_back(std::make_unique<FileStore>(std::move(file)));
   }
-  if (!faults.empty()) throw std::runtime_error(faults);
+  if (!faults.empty()) throw NamespaceFileError(faults);
   return stores;
 }
 

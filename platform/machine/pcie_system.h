@@ -46,7 +46,7 @@ class WARPLINE_PUBLIC PcieSystem {
   PcieSystem(const PcieSystemParameters& parameters, unsigned mhz, std::uint64_t memory_bytes);
   /// `mhz`: of the fastest clock. Engine and memory outlive it. `join`: makes its links; null: port to port.
   /// Pre: the parameters have no problems, and a function. Throws
-  /// std::runtime_error if a file that is to be a namespace cannot be: nvme_file_problems() says so before.
+  /// NamespaceFileError if a file that is to be a namespace cannot be: nvme_file_problems() says so before.
   PcieSystem(Engine& engine, ClockDomain domain, unsigned mhz, const PcieSystemParameters& parameters,
              MemoryImage& sysmem, LinkJoiner join = nullptr);
   /// With the GPUs at the far ends of these links, the memory beyond which `sysmem` is. The links live as

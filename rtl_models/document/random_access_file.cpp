@@ -67,6 +67,10 @@ bool RandomAccessFile::write(std::uint64_t offset, const void* from, std::uint64
 
 bool RandomAccessFile::clear(std::uint64_t offset, std::uint64_t bytes) const {
   if (bytes == 0) return true;
+  // Holes behind the end of a file that somebody has made shorter would be no bytes of it.
+  struct stat status {};
+  if (::fstat(file_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < offset + bytes)
+    return false;
   if (::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                   static_cast<off_t>(bytes)) == 0)
     return true;

@@ -29,11 +29,11 @@ NvmeStatus AdminCommands::begin(const NvmeCommand& command, NvmePlan& plan) {
   // Data of admin commands lies where PRP entries say.
   if (command.fuse() != 0 || command.psdt() != 0) return refusal(kStatusCodeInvalidField);
   switch (command.opcode) {
-    case kAdminOpcodeDeleteSq: return begin_deletion(command);
+    case kAdminOpcodeDeleteSq: plan.stays = true; return begin_deletion(command);
     case kAdminOpcodeCreateSq:
     case kAdminOpcodeCreateCq:
-    case kAdminOpcodeDeleteCq:
-    case kAdminOpcodeAbort: return {};
+    case kAdminOpcodeDeleteCq: return {};
+    case kAdminOpcodeAbort: plan.stays = plan.last = true; return {};
     case kAdminOpcodeGetLogPage: return begin_log_page(command, plan);
     case kAdminOpcodeIdentify:
       plan.data = NvmePlan::Data::to_host;
@@ -127,6 +127,8 @@ NvmeStatus AdminCommands::create_completions(const NvmeCommand& command) {
   if (const NvmeStatus status = check_shape(command, number < queues.size() && queues[number].exists);
       !status.ok())
     return status;
+  if (std::uint64_t{1} << field<kCcIocqes>(registers_.get(kCc)) != kCompletionBytes)
+    return refusal(kStatusCodeInvalidQueueSize);
   if (vector > state_.parameters.queues) return refusal(kStatusCodeInvalidVector);
   NvmeCompletionQueue& queue = queues[number];
   queue = {};
@@ -147,6 +149,8 @@ NvmeStatus AdminCommands::create_submissions(const NvmeCommand& command) {
   if (const NvmeStatus status = check_shape(command, number < queues.size() && queues[number].exists);
       !status.ok())
     return status;
+  if (std::uint64_t{1} << field<kCcIosqes>(registers_.get(kCc)) != kCommandBytes)
+    return refusal(kStatusCodeInvalidQueueSize);
   NvmeSubmissionQueue& queue = queues[number];
   queue = {};
   queue.exists = true;

@@ -5,15 +5,16 @@
 
 #include "rtl_models/nvme/nvme_engine.h"
 #include "rtl_models/nvme/nvme_state.h"
+#include "rtl_models/registers/register_file.h"
 
 namespace warpline {
 
 /// The commands of the admin queue.
 class AdminCommands {
  public:
-  /// Both outlive it.
-  AdminCommands(NvmeState& state, NvmeEngine& engine, unsigned cycles_per_us)
-      : state_(state), engine_(engine), cycles_per_us_(cycles_per_us) {}
+  /// All outlive it.
+  AdminCommands(NvmeState& state, NvmeEngine& engine, const RegisterFile& registers, unsigned cycles_per_us)
+      : state_(state), engine_(engine), registers_(registers), cycles_per_us_(cycles_per_us) {}
   /// See NvmeExecutor.
   [[nodiscard]] NvmeStatus begin(const NvmeCommand& command, NvmePlan& plan);
   [[nodiscard]] bool may_perform(const NvmeCommand& command) const;
@@ -40,6 +41,7 @@ class AdminCommands {
 
   NvmeState& state_;
   NvmeEngine& engine_;
+  const RegisterFile& registers_;
   unsigned cycles_per_us_;
 };
 

@@ -37,11 +37,7 @@ class MemoryStore final : public BlockStore {
     return true;
   }
   [[nodiscard]] bool clear(std::uint64_t offset, std::uint64_t bytes) override {
-    if (offset == 0 && bytes == image_.size()) {
-      image_.clear();
-    } else {
-      std::memset(image_.at(offset), 0, bytes);
-    }
+    image_.clear(offset, bytes);
     return true;
   }
   [[nodiscard]] bool flush() override { return true; }

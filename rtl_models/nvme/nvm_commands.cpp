@@ -106,8 +106,20 @@ NvmeStatus NvmCommands::perform(const NvmeCommand& command, std::vector<std::uin
     case kNvmOpcodeWrite: return write(*space, command, data);
     case kNvmOpcodeCompare: return compare(*space, command, data);
     case kNvmOpcodeWriteZeroes: return clear(*space, command);
+    case kNvmOpcodeVerify: return verify(*space, command);
     default: return {};
   }
+}
+
+/// Whether the bytes can be read.
+NvmeStatus NvmCommands::verify(NvmeNamespace& space, const NvmeCommand& command) {
+  std::vector<std::uint8_t> there(std::size_t{1} << 16U);
+  const std::uint64_t first = command.first_block() << space.shift();
+  const std::uint64_t bytes = std::uint64_t{command.blocks()} << space.shift();
+  for (std::uint64_t at = 0; at < bytes; at += there.size())
+    if (!space.store().read(first + at, there.data(), std::min<std::uint64_t>(there.size(), bytes - at)))
+      return failure(kStatusCodeNamespaceNotReady);
+  return {};
 }
 
 NvmeStatus NvmCommands::flush(const NvmeCommand& command) {

@@ -24,6 +24,7 @@ class NvmCommands {
   [[nodiscard]] NvmeStatus flush(const NvmeCommand& command);
   [[nodiscard]] NvmeStatus write(NvmeNamespace& space, const NvmeCommand& command,
                                  const std::vector<std::uint8_t>& data);
+  [[nodiscard]] NvmeStatus verify(NvmeNamespace& space, const NvmeCommand& command);
   [[nodiscard]] NvmeStatus compare(NvmeNamespace& space, const NvmeCommand& command,
                                    const std::vector<std::uint8_t>& data);
   [[nodiscard]] NvmeStatus clear(NvmeNamespace& space, const NvmeCommand& command);

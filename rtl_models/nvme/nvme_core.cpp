@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "rtl_models/base/contract.h"
 
@@ -28,7 +29,7 @@ NvmeCore::NvmeCore(EndpointCore& bus, const NvmeParameters& parameters, unsigned
       registers_(kMap),
       state_(parameters, controller, bus.config().description().vendor, std::move(stores)),
       engine_(bus, state_.queues, *this, parameters, cycles_per_us),
-      admin_(state_, engine_, cycles_per_us),
+      admin_(state_, engine_, registers_, cycles_per_us),
       nvm_(state_),
       buffer_(parameters.buffer_bytes),
       untold_(parameters.queues + 1) {
@@ -83,7 +84,7 @@ void NvmeCore::describe_doorbells() {
   registers_.on_write(kSqTailDoorbell, [this](const RegisterWrite& w) {
     auto& queues = state_.queues.submissions;
     const bool known = w.element < queues.size() && queues[w.element].exists;
-    ring(known, known && queues[w.element].ring(static_cast<std::uint32_t>(w.value)), w.element);
+    ring(known, known && state_.queues.ring(w.element, static_cast<std::uint32_t>(w.value)), w.element);
   });
   registers_.on_write(kCqHeadDoorbell, [this](const RegisterWrite& w) {
     auto& queues = state_.queues.completions;
@@ -168,6 +169,7 @@ void NvmeCore::forget() {
   engine_.drop();
   state_.reset();
   std::fill(untold_.begin(), untold_.end(), Untold{});
+  to_tell_ = kNever;
   masked_ = 0;
   ready_ = fatal_ = shutting_ = shut_ = waiting_ = false;
 }
@@ -193,15 +195,13 @@ Cycle NvmeCore::step(Cycle now, unsigned room) {
     do {
       next = engine_.step(now, fetches, room);
     } while (tell_events());
-    waiting_ = std::any_of(state_.queues.submissions.begin(), state_.queues.submissions.end(),
-                           [](const NvmeSubmissionQueue& q) { return q.has_command(); });
+    waiting_ = state_.queues.next_command(0) != PlaceSet::kNone;
   }
   if (shutting_) shut_down_if_idle();
-  for (unsigned vector = 0; vector < untold_.size(); ++vector) {
-    if (untold_[vector].deadline <= now) raise(vector);
-    next = std::min(next, untold_[vector].deadline);
-  }
-  return next;
+  if (to_tell_ <= now)
+    for (unsigned vector = 0; vector < untold_.size(); ++vector)
+      if (untold_[vector].deadline <= now) raise(vector);
+  return std::min(next, to_tell_);
 }
 
 /// All that was fetched has ended: caches are written back, and the shutdown is over.
@@ -281,10 +281,16 @@ void NvmeCore::written(unsigned completion_queue, Cycle now) {
   Untold& untold = untold_[queue.vector];
   if (++untold.count >= state_.features.threshold()) return raise(queue.vector);
   if (untold.deadline == kNever) untold.deadline = now + Cycle{state_.features.time()} * 100 * cycles_per_us_;
+  to_tell_ = std::min(to_tell_, untold.deadline);
+}
+
+void NvmeCore::find_to_tell() {
+  to_tell_ = kNever;
+  for (const Untold& untold : untold_) to_tell_ = std::min(to_tell_, untold.deadline);
 }
 
 void NvmeCore::raise(unsigned vector) {
-  untold_[vector] = {};
+  if (std::exchange(untold_[vector], {}).deadline != kNever) find_to_tell();
   ++state_.counters.interrupts;
   bus_.msix()->raise(vector);
 }
@@ -305,7 +311,7 @@ void NvmeCore::visit_gauges(GaugeVisitor& visitor) const {
     const NvmeSubmissionQueue& submissions = state_.queues.submissions[q];
     const NvmeCompletionQueue& completions = state_.queues.completions[q];
     const std::string name = "queue[" + std::to_string(q) + "].";
-    visitor.gauge(name + "sq_head", submissions.head, kUnlimitedGauge, "next command to be fetched");
+    visitor.gauge(name + "sq_head", submissions.head, kUnlimitedGauge, "commands before it have been read");
     visitor.gauge(name + "sq_tail", submissions.tail, kUnlimitedGauge,
                   "where software puts the next command");
     visitor.gauge(name + "cq_head", completions.head, kUnlimitedGauge, "next completion that software takes");
@@ -317,6 +323,7 @@ void NvmeCore::visit_gauges(GaugeVisitor& visitor) const {
 void NvmeCore::archive(StateArchive& a) {
   a(registers_, state_, engine_, log_, masked_, ready_, fatal_, resetting_, shutting_, shut_, waiting_, now_);
   a.fixed(buffer_).fixed(untold_);
+  find_to_tell();
 }
 
 }  // namespace warpline

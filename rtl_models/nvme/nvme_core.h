@@ -80,6 +80,7 @@ class NvmeCore final : public EndpointFunction, private NvmeExecutor {
   void ring(bool known, bool taken, unsigned queue);
   bool tell_events();
   void raise(unsigned vector);
+  void find_to_tell();
   void forget();
 
   NvmeStatus begin(unsigned queue, std::uint64_t number, const NvmeCommand& command, NvmePlan& plan,
@@ -100,6 +101,7 @@ class NvmeCore final : public EndpointFunction, private NvmeExecutor {
   NvmCommands nvm_;
   std::vector<std::uint8_t> buffer_;
   std::vector<Untold> untold_;
+  Cycle to_tell_ = kNever;    ///< the first deadline of those
   std::uint32_t masked_ = 0;  ///< what INTMS and INTMC say
   bool ready_ = false, fatal_ = false;
   bool resetting_ = false;  ///< what was under way on the bus has not come back

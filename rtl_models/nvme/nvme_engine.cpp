@@ -21,32 +21,63 @@ NvmeEngine::NvmeEngine(EndpointCore& bus, NvmeQueues& queues, NvmeExecutor& exec
 Cycle NvmeEngine::step(Cycle now, bool fetches, unsigned& room) {
   take_parts();
   if (!bus_.may_write()) return kNever;
+  wake_ready(now);
   // What one command leaves (a tag, its place, a queue) may be what another waits for.
   bool moved = true;
   while (moved) {
-    moved = false;
-    for (Context& c : contexts_) {
-      if (!may_end()) break;
-      if (c.stage != Stage::free) continue;
-      const Ended ended = ended_.front();
-      ended_.erase(ended_.begin());
-      ++active_;
-      if (ended.command.queue == 0) ++queues_.completions[0].reserved;
-      c.queue = ended.command.queue;
-      c.number = ended.command.number;
-      c.command = ended.command.command;
-      c.result = ended.result;
-      finish(c, ended.status);
-      moved = true;
-    }
+    moved = complete_ended(now, room);
     if (fetches && fetch(now)) moved = true;
-    for (Context& c : contexts_)
+    const auto next = [&](unsigned from) {
+      return room != 0 ? awake_.next(from) : awake_.next(from, sends_);
+    };
+    for (unsigned n = next(0); n != PlaceSet::kNone; n = next(n + 1)) {
+      Context& c = contexts_[n];
       while (advance(c, now, room)) moved = true;
+      lay(c, now);
+    }
   }
-  Cycle next = kNever;
-  for (const Context& c : contexts_)
-    if (c.stage == Stage::media && c.ready > now) next = std::min(next, c.ready);
-  return next;
+  return soonest_;
+}
+
+/// The media is done with some.
+void NvmeEngine::wake_ready(Cycle now) {
+  if (soonest_ > now) return;
+  for_each_context([&](const Context& c) {
+    if (c.stage == Stage::media && c.ready <= now) awake_.add(index_of(c));
+  });
+  find_soonest();
+}
+
+void NvmeEngine::find_soonest() {
+  soonest_ = kNever;
+  for_each_context([this](const Context& c) {
+    if (c.stage == Stage::media && !awake_.has(index_of(c))) soonest_ = std::min(soonest_, c.ready);
+  });
+}
+
+/// It cannot go on: what does it wait for?
+void NvmeEngine::lay(const Context& c, Cycle now) {
+  const unsigned n = index_of(c);
+  sends_.remove(n);
+  switch (c.stage) {
+    case Stage::free: return;
+    case Stage::entry:
+    case Stage::lists:
+    case Stage::input:
+      // One that waits for a tag stays awake.
+      if (c.failed || c.asked == c.stream.bytes()) awake_.remove(n);
+      return;
+    case Stage::media:
+      if (c.ready <= now) return;
+      awake_.remove(n);
+      soonest_ = std::min(soonest_, c.ready);
+      return;
+    case Stage::output: sends_.add(n); return;
+    case Stage::done:
+      // The last waits for others, too.
+      if (!c.plan.last) sends_.add(n);
+      return;
+  }
 }
 
 void NvmeEngine::take_parts() {
@@ -63,6 +94,7 @@ void NvmeEngine::take_parts() {
                  part.data.data(), static_cast<std::uint32_t>(part.data.size()));
     }
     if (part.last) --c.reads;
+    awake_.add(index_of(c));
   }
 }
 
@@ -75,14 +107,17 @@ void NvmeEngine::take_bytes(Context& c, std::uint32_t offset, const std::uint8_t
 bool NvmeEngine::fetch(Cycle now) {
   bool found = false;
   const auto count = static_cast<unsigned>(queues_.submissions.size());
-  for (Context& c : contexts_) {
-    if (c.stage != Stage::free) continue;
+  for (unsigned n = used_.next_other(0); n < contexts_.size(); n = used_.next_other(n + 1)) {
     if (!bus_.may_read()) return found;
-    unsigned looked = 0;
-    while (looked < count && !may_fetch(queues_.submissions[(turn_ + looked) % count])) ++looked;
-    if (looked == count) return found;
-    const unsigned number = (turn_ + looked) % count;
+    unsigned number = queues_.next_command(turn_);
+    const unsigned first = number;
+    while (number != PlaceSet::kNone && !may_fetch(queues_.submissions[number])) {
+      number = queues_.next_command((number + 1) % count);
+      if (number == first) number = PlaceSet::kNone;
+    }
+    if (number == PlaceSet::kNone) return found;
     turn_ = (number + 1) % count;
+    Context& c = contexts_[n];
     NvmeSubmissionQueue& queue = queues_.submissions[number];
     ++queues_.completions[queue.completions].reserved;
     c = Context{};
@@ -90,9 +125,11 @@ bool NvmeEngine::fetch(Cycle now) {
     c.queue = number;
     c.number = queue.fetched++;
     c.text.resize(kCommandBytes);
-    c.stream = ByteStream({{queue.address + std::uint64_t{kCommandBytes} * queue.head, kCommandBytes}});
-    queue.head = (queue.head + 1) % queue.entries;
+    c.stream = ByteStream({{queue.address + std::uint64_t{kCommandBytes} * queue.next, kCommandBytes}});
+    queue.next = (queue.next + 1) % queue.entries;
     ++active_;
+    used_.add(n);
+    awake_.add(n);
     found = true;
     read_on(c, now);
   }
@@ -146,15 +183,27 @@ bool NvmeEngine::advance(Context& c, Cycle now, unsigned& room) {
       finish(c, c.status);
       return true;
     case Stage::done:
-      if (room == 0) return false;
-      complete(c, now, room);
+      if (room == 0 || (c.plan.last && aborts())) return false;
+      complete(c.queue, c.command, c.status, c.result, now, room);
+      release(c);
       return true;
   }
   return false;
 }
 
+/// An entry of a queue has been read, though maybe not those before it.
+void NvmeEngine::move_head(NvmeSubmissionQueue& queue, const Context& read) {
+  std::uint64_t oldest = queue.fetched;
+  for_each_context([&](const Context& c) {
+    if (&c != &read && c.stage == Stage::entry && c.queue == read.queue) oldest = std::min(oldest, c.number);
+  });
+  const auto pending = static_cast<std::uint32_t>(queue.fetched - oldest);
+  queue.head = (queue.next + queue.entries - pending) % queue.entries;
+}
+
 /// Its entry has been read.
 void NvmeEngine::begin(Context& c, Cycle now) {
+  move_head(queues_.submissions[c.queue], c);
   if (c.failed) {
     --queues_.completions[queues_.submissions[c.queue].completions].reserved;
     release(c);
@@ -234,31 +283,46 @@ void NvmeEngine::write_bytes(std::uint64_t address, const std::uint8_t* from, st
   }
 }
 
-void NvmeEngine::complete(Context& c, Cycle now, unsigned& room) {
-  const NvmeSubmissionQueue& submissions = queues_.submissions[c.queue];
+/// Whether there was one.
+bool NvmeEngine::complete_ended(Cycle now, unsigned& room) {
+  bool found = false;
+  for (auto e = first_ended(); e != ended_.end() && room != 0; e = first_ended()) {
+    const Ended ended = *e;
+    ended_.erase(e);
+    const unsigned queue = ended.command.queue;
+    if (queue == 0) ++queues_.completions[0].reserved;
+    complete(queue, ended.command.command, ended.status, ended.result, now, room);
+    found = true;
+  }
+  return found;
+}
+
+void NvmeEngine::complete(unsigned from, const NvmeCommand& command, NvmeStatus status, std::uint32_t result,
+                          Cycle now, unsigned& room) {
+  const NvmeSubmissionQueue& submissions = queues_.submissions[from];
   const unsigned number = submissions.completions;
   NvmeCompletionQueue& queue = queues_.completions[number];
   WARPLINE_EXPECT(queue.exists && queue.reserved != 0, "a command that was fetched has an entry for its end");
   --queue.reserved;
-  const bool more = executor_.completed(c.queue, c.command, c.status, now);
+  const bool more = executor_.completed(from, command, status, now);
   std::array<std::uint8_t, kCompletionBytes> entry{};
-  put_number(&entry[kCompletionResult], 4, c.result);
+  put_number(&entry[kCompletionResult], 4, result);
   put_number(&entry[kCompletionSqHead], 2, submissions.head);
-  put_number(&entry[kCompletionSqId], 2, c.queue);
-  put_number(&entry[kCompletionId], 2, c.command.id);
+  put_number(&entry[kCompletionSqId], 2, from);
+  put_number(&entry[kCompletionId], 2, command.id);
   put_number(&entry[kCompletionStatus], 2,
-             queue.phase | in_field<kCompletionStatusCode>(c.status.code) |
-                 (more ? kCompletionStatusMore : 0) |
-                 (c.status.do_not_retry ? kCompletionStatusDoNotRetry : 0));
+             queue.phase | in_field<kCompletionStatusCode>(status.code) | (more ? kCompletionStatusMore : 0) |
+                 (status.do_not_retry ? kCompletionStatusDoNotRetry : 0));
   write_bytes(queue.address + std::uint64_t{kCompletionBytes} * queue.tail, entry.data(), kCompletionBytes,
               room);
   queue.advance();
-  release(c);
   executor_.written(number, now);
 }
 
 void NvmeEngine::drop() {
   for (Context& c : contexts_) c = Context{};
+  for (PlaceSet* const set : {&used_, &awake_, &sends_}) set->clear();
+  soonest_ = kNever;
   active_ = 0;
   turn_ = 0;
   parked_.clear();
@@ -267,15 +331,17 @@ void NvmeEngine::drop() {
 }
 
 void NvmeEngine::abort(Context& c, NvmeStatus status) {
-  c.failed = true;
+  c.failed = c.aborted = true;
   c.status = status;
   // What it reads still comes.
   if (c.reads == 0) finish(c, status);
+  awake_.add(index_of(c));
+  find_soonest();
 }
 
 bool NvmeEngine::abort(unsigned queue, std::uint16_t id, NvmeStatus status) {
   for (Context& c : contexts_) {
-    if (!may_abort(c) || c.failed || c.queue != queue || c.command.id != id) continue;
+    if (!may_abort(c) || c.queue != queue || c.command.id != id) continue;
     abort(c, status);
     return true;
   }
@@ -289,16 +355,14 @@ bool NvmeEngine::abort(unsigned queue, std::uint16_t id, NvmeStatus status) {
 
 void NvmeEngine::abort_all(unsigned queue, NvmeStatus status) {
   for (Context& c : contexts_)
-    if (may_abort(c) && !c.failed && c.queue == queue) abort(c, status);
+    if (may_abort(c) && c.queue == queue) abort(c, status);
   for (std::size_t i = parked_.size(); i-- != 0;)
     if (parked_[i].queue == queue) unpark(i, status, 0);
 }
 
 bool NvmeEngine::executes(unsigned queue) const {
   const auto is_its = [queue](const auto& c) { return c.queue == queue; };
-  return std::any_of(contexts_.begin(), contexts_.end(),
-                     [&](const Context& c) { return c.stage != Stage::free && is_its(c); }) ||
-         std::any_of(parked_.begin(), parked_.end(), is_its) ||
+  return any_context(is_its) || std::any_of(parked_.begin(), parked_.end(), is_its) ||
          std::any_of(ended_.begin(), ended_.end(), [&](const Ended& e) { return is_its(e.command); });
 }
 
@@ -313,7 +377,7 @@ void NvmeEngine::end_parked(unsigned queue, unsigned opcode, std::uint32_t resul
     if (parked_[i].queue == queue && parked_[i].command.opcode == opcode) return unpark(i, {}, result);
 }
 
-/// It is over, and completes as soon as there is a context for it.
+/// It is over, and completes as soon as that may be.
 void NvmeEngine::unpark(std::size_t index, NvmeStatus status, std::uint32_t result) {
   const Parked command = parked_[index];
   parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(index));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "rtl_models/nvme/nvme_media.h"
 #include "rtl_models/nvme/nvme_parameters.h"
 #include "rtl_models/nvme/nvme_queues.h"
+#include "rtl_models/nvme/place_set.h"
 #include "rtl_models/pcie/packets/byte_stream.h"
 #include "rtl_models/pcie/packets/endpoint_core.h"
 
@@ -22,6 +24,8 @@ struct NvmePlan {
   std::uint64_t media_bytes = 0;
   /// It does not complete by itself: whoever knows commands ends it by NvmeEngine::end_parked().
   bool parks = false;
+  bool stays = false;  ///< it cannot be aborted
+  bool last = false;   ///< it completes when no command that has been aborted is left to complete
 };
 
 /// Whoever knows what commands do.
@@ -91,6 +95,17 @@ class NvmeEngine {
   void archive(Archive& a) {
     // Pre: not busy().
     a(media_, parked_, ended_, page_).index(turn_, queues_.submissions.size());
+    if (!is_memory_page(page_)) a.misfit("has memory pages that cannot be");
+    std::vector<std::uint32_t> kept(queues_.completions.size());
+    const auto keep = [&](const Parked& p) {
+      if (p.queue >= queues_.submissions.size() || !queues_.submissions[p.queue].exists)
+        a.misfit("has a command of no queue");
+      if (p.queue != 0) ++kept[queues_.submissions[p.queue].completions];
+    };
+    for (const Parked& p : parked_) keep(p);
+    for (const Ended& e : ended_) keep(e.command);
+    for (std::size_t n = 0; n < kept.size(); ++n)
+      if (queues_.completions[n].reserved != kept[n]) a.misfit("has a command that cannot complete");
   }
 
  private:
@@ -111,11 +126,12 @@ class NvmeEngine {
     NvmePlan plan;
     NvmeStatus status;
     DataPointer pointer;
-    ByteStream stream;               ///< what is being read or written
-    std::uint32_t asked = 0;         ///< bytes of it for which reads were made
-    std::uint32_t moved = 0;         ///< bytes of it that were written
-    unsigned reads = 0;              ///< that are under way
-    bool failed = false;             ///< nothing more is read for it
+    ByteStream stream;        ///< what is being read or written
+    std::uint32_t asked = 0;  ///< bytes of it for which reads were made
+    std::uint32_t moved = 0;  ///< bytes of it that were written
+    unsigned reads = 0;       ///< that are under way
+    bool failed = false;      ///< nothing more is read for it
+    bool aborted = false;
     std::vector<std::uint8_t> text;  ///< its entry, or a list
     std::vector<std::uint8_t> data;
     std::uint32_t result = 0;
@@ -134,18 +150,35 @@ class NvmeEngine {
   [[nodiscard]] std::uint32_t cookie_of(const Context& c, std::uint32_t offset) const {
     return static_cast<std::uint32_t>(&c - contexts_.data()) << kOffsetBits | offset;
   }
+  [[nodiscard]] unsigned index_of(const Context& c) const {
+    return static_cast<unsigned>(&c - contexts_.data());
+  }
+  /// Calls visit(context) for those in use, in order.
+  template <class F>
+  void for_each_context(F&& visit) {
+    for (unsigned n = used_.next(0); n != PlaceSet::kNone; n = used_.next(n + 1)) visit(contexts_[n]);
+  }
+  template <class F>
+  [[nodiscard]] bool any_context(F&& is) const {
+    for (unsigned n = used_.next(0); n != PlaceSet::kNone; n = used_.next(n + 1))
+      if (is(contexts_[n])) return true;
+    return false;
+  }
+  void wake_ready(Cycle now);
+  void lay(const Context& c, Cycle now);
+  void find_soonest();
   void take_parts();
   void take_bytes(Context& c, std::uint32_t offset, const std::uint8_t* from, std::uint32_t bytes);
   bool fetch(Cycle now);
   [[nodiscard]] bool may_fetch(const NvmeSubmissionQueue& queue) const {
     return queue.has_command() && queues_.completions[queue.completions].free() != 0;
   }
-  Context& occupy(Context& c, unsigned queue, std::uint64_t number);
   void read_on(Context& c, Cycle now);
   [[nodiscard]] bool is_read(const Context& c) const {
     return c.reads == 0 && (c.failed || c.asked == c.stream.bytes());
   }
   bool advance(Context& c, Cycle now, unsigned& room);
+  void move_head(NvmeSubmissionQueue& queue, const Context& read);
   void begin(Context& c, Cycle now);
   void walk(Context& c, NvmeStatus status, Cycle now);
   void begin_data(Context& c, Cycle now);
@@ -156,15 +189,25 @@ class NvmeEngine {
     c.status = status;
     c.stage = Stage::done;
   }
-  void complete(Context& c, Cycle now, unsigned& room);
+  /// Pre: an entry of the completion queue is kept for it.
+  void complete(unsigned from, const NvmeCommand& command, NvmeStatus status, std::uint32_t result, Cycle now,
+                unsigned& room);
+  bool complete_ended(Cycle now, unsigned& room);
+  /// Whether a command is there that was aborted.
+  [[nodiscard]] bool aborts() const {
+    return may_end() || any_context([](const Context& c) { return c.aborted; });
+  }
   void write_bytes(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes, unsigned& room);
   [[nodiscard]] static bool may_abort(const Context& c) {
-    return c.stage == Stage::lists || c.stage == Stage::input || c.stage == Stage::media;
+    return !c.failed && !c.aborted && !c.plan.stays &&
+           (c.stage == Stage::lists || c.stage == Stage::input || c.stage == Stage::media);
   }
   void abort(Context& c, NvmeStatus status);
   void unpark(std::size_t index, NvmeStatus status, std::uint32_t result);
   void release(Context& c) {
     c = Context{};
+    const unsigned n = index_of(c);
+    for (PlaceSet* const set : {&used_, &awake_, &sends_}) set->remove(n);
     --active_;
   }
 
@@ -174,7 +217,8 @@ class NvmeEngine {
   NvmeMedia media_;
   std::vector<Context> contexts_;
   std::vector<Parked> parked_;
-  /// Commands that were parked and are over: each takes a context when there is one.
+  /// Commands that were parked and are over. They take no context: all may be held by commands that wait for
+  /// the end of these.
   struct Ended {
     Parked command;
     NvmeStatus status;
@@ -184,13 +228,21 @@ class NvmeEngine {
       a(command, status.code, status.do_not_retry, result);
     }
   };
-  /// Whether the first of them may: those of the admin queue have kept no entry of its completion queue.
-  [[nodiscard]] bool may_end() const {
-    return !ended_.empty() && (ended_.front().command.queue != 0 || queues_.completions[0].free() != 0);
+  /// The first of them that may complete: those of the admin queue have kept no entry of its completion
+  /// queue.
+  [[nodiscard]] std::vector<Ended>::const_iterator first_ended() const {
+    return std::find_if(ended_.begin(), ended_.end(), [this](const Ended& e) {
+      return e.command.queue != 0 || queues_.completions[0].free() != 0;
+    });
   }
+  [[nodiscard]] bool may_end() const { return first_ended() != ended_.end(); }
   std::vector<Ended> ended_;
-  unsigned active_ = 0;  ///< contexts in use
-  unsigned turn_ = 0;    ///< queue from which the next command is fetched, if it has one
+  unsigned active_ = 0;     ///< contexts in use
+  PlaceSet used_;           ///< which these are
+  PlaceSet awake_;          ///< of these, all that can go on without more from the bus or the media
+  PlaceSet sends_;          ///< of these, those that wait for room only
+  Cycle soonest_ = kNever;  ///< when the media is done with the next context that is not awake
+  unsigned turn_ = 0;       ///< queue from which the next command is fetched, if it has one
   std::uint32_t page_ = 4096;
 };
 

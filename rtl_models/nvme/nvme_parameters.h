@@ -79,8 +79,9 @@ struct WARPLINE_PUBLIC NvmeParameters {
                                      is_power_of_two(buffer_bytes)),
                "buffer_bytes", "must be 0 or a power of two from 4096 to 2^30");
     rules.need(commands >= 1 && commands <= 256, "commands", "must be between 1 and 256");
-    rules.need(is_power_of_two(max_transfer) && max_transfer >= 4096 && max_transfer <= 1U << 20U,
-               "max_transfer", "must be a power of two from 4096 to 2^20");
+    // A page is what MDTS cannot say: 0 is no limit there.
+    rules.need(is_power_of_two(max_transfer) && max_transfer >= 8192 && max_transfer <= 1U << 20U,
+               "max_transfer", "must be a power of two from 8192 to 2^20");
     rules.need(access_latency >= 1, "access_latency", "must be at least 1");
     rules.need(write_queue >= 1, "write_queue", "must be at least 1");
     rules.need(channels >= 1 && channels <= 256, "channels", "must be between 1 and 256");

@@ -4,9 +4,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/nvme/place_set.h"
+#include "rtl_models/nvme/registers/nvme.h"
 
 namespace warpline {
+
+/// Whether a controller can be told that the host has memory pages of so many bytes.
+[[nodiscard]] inline bool is_memory_page(std::uint32_t bytes) {
+  const auto most = std::uint64_t{4096} << field<regs::nvme::kCapMpsmax>(
+                        reset_value(regs::nvme::kMap.registers[regs::nvme::kCap]));
+  return bytes >= 4096 && bytes <= most && is_power_of_two(bytes);
+}
 
 /// A completion queue of a controller.
 struct NvmeCompletionQueue {
@@ -38,7 +48,8 @@ struct NvmeCompletionQueue {
   template <class Archive>
   void archive(Archive& a) {
     a(exists, address, entries, head, tail, phase, reserved, users, interrupts, vector);
-    if (exists && (entries < 2 || head >= entries || tail >= entries)) a.misfit("has a queue that cannot be");
+    if (exists && (entries < 2 || head >= entries || tail >= entries || phase > 1))
+      a.misfit("has a queue that cannot be");
   }
 };
 
@@ -48,11 +59,13 @@ struct NvmeSubmissionQueue {
   bool deleting = false;  ///< nothing more is fetched
   std::uint64_t address = 0;
   std::uint32_t entries = 0;
-  std::uint32_t head = 0, tail = 0;
+  std::uint32_t head = 0;  ///< entries before it have been read: software may put others there
+  std::uint32_t next = 0;  ///< which is read next; those from `head` to here are being read
+  std::uint32_t tail = 0;
   unsigned completions = 0;   ///< its completion queue
   std::uint64_t fetched = 0;  ///< commands since it was made
 
-  [[nodiscard]] bool has_command() const { return exists && !deleting && head != tail; }
+  [[nodiscard]] bool has_command() const { return exists && !deleting && next != tail; }
   [[nodiscard]] bool ring(std::uint32_t value) {
     if (value >= entries) return false;
     // Indices only grow, so a tail behind the one before has gone round; then it must not reach the head
@@ -66,6 +79,7 @@ struct NvmeSubmissionQueue {
   template <class Archive>
   void archive(Archive& a) {
     a(exists, deleting, address, entries, head, tail, completions, fetched);
+    next = head;  // whoever is saved reads nothing
     if (exists && (entries < 2 || head >= entries || tail >= entries)) a.misfit("has a queue that cannot be");
   }
 };
@@ -76,6 +90,23 @@ struct NvmeQueues {
   std::vector<NvmeSubmissionQueue> submissions;
   std::vector<NvmeCompletionQueue> completions;
 
+  /// The submission queue that has a command to be read, the first in turn from number `from` on;
+  /// PlaceSet::kNone: there is none. Pre: there is one of that number.
+  [[nodiscard]] unsigned next_command(unsigned from) {
+    for (unsigned n = pending_.next(from);; n = pending_.next(n + 1)) {
+      if (n == PlaceSet::kNone && from != 0) {
+        from = 0;
+        n = pending_.next(0);
+      }
+      if (n == PlaceSet::kNone || submissions[n].has_command()) return n;
+      pending_.remove(n);
+    }
+  }
+  /// NvmeSubmissionQueue::ring() of one of them.
+  [[nodiscard]] bool ring(unsigned number, std::uint32_t tail) {
+    pending_.add(number);
+    return submissions[number].ring(tail);
+  }
   [[nodiscard]] bool has_io() const {
     return std::any_of(submissions.begin() + 1, submissions.end(), [](const auto& q) { return q.exists; }) ||
            std::any_of(completions.begin() + 1, completions.end(), [](const auto& q) { return q.exists; });
@@ -83,14 +114,26 @@ struct NvmeQueues {
   void forget() {
     std::fill(submissions.begin(), submissions.end(), NvmeSubmissionQueue{});
     std::fill(completions.begin(), completions.end(), NvmeCompletionQueue{});
+    pending_.clear();
   }
   template <class Archive>
   void archive(Archive& a) {
     a.fixed(submissions).fixed(completions);
-    for (const NvmeSubmissionQueue& q : submissions)
+    for (unsigned n = 0; n < submissions.size(); ++n) pending_.add(n);
+    std::vector<std::uint32_t> users(completions.size());
+    for (const NvmeSubmissionQueue& q : submissions) {
       if (q.completions >= completions.size() || (q.exists && !completions[q.completions].exists))
         a.misfit("has a queue that cannot be");
+      if (q.exists) ++users[q.completions];
+    }
+    // There are as many interrupt vectors as queues.
+    for (std::size_t n = 0; n < completions.size(); ++n)
+      if (completions[n].users != users[n] || completions[n].vector >= completions.size())
+        a.misfit("has a queue that cannot be");
   }
+
+ private:
+  PlaceSet pending_;  ///< submission queues that may have commands to be read
 };
 
 }  // namespace warpline

@@ -47,10 +47,13 @@ struct NvmeState {
   template <class Archive>
   void archive(Archive& a) {
     a(queues, features, events, faults, errors, counters, page_bytes, timestamp, timestamp_at, timestamp_set);
+    if (!is_memory_page(page_bytes)) a.misfit("has memory pages that cannot be");
     a.fixed(spaces);
     std::vector<std::uint32_t> list(changed.begin(), changed.end());
     a(list);
     changed = {list.begin(), list.end()};
+    for (const std::uint32_t nsid : changed)
+      if (!has(nsid)) a.misfit("has a namespace that is none");
   }
 
   NvmeParameters parameters;

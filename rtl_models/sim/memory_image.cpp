@@ -47,8 +47,21 @@ bool MemoryImage::lend(std::uint64_t offset, std::uint64_t bytes, void* to) {
 }
 
 void MemoryImage::clear() {
-  if (size_ == 0 || madvise(base_, size_, file_ == -1 ? MADV_DONTNEED : MADV_REMOVE) == 0) return;
-  std::memset(base_, 0, size_);  // locked pages stay
+  clear(0, size_);
+}
+
+void MemoryImage::clear(std::uint64_t offset, std::uint64_t bytes) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  const std::uint64_t end = offset + bytes;
+  const std::uint64_t first = (offset + page - 1) / page * page;
+  // The last page of the mapping is whole, however much of it the memory is.
+  const std::uint64_t last = end == size_ ? (end + page - 1) / page * page : end / page * page;
+  if (first >= last || madvise(base_ + first, last - first, file_ == -1 ? MADV_DONTNEED : MADV_REMOVE) != 0) {
+    std::memset(base_ + offset, 0, bytes);  // less than a page, or locked ones
+    return;
+  }
+  std::memset(base_ + offset, 0, first - offset);
+  if (end > last) std::memset(base_ + last, 0, end - last);
 }
 
 void MemoryImage::for_each_run(const std::function<void(std::uint64_t, std::uint64_t)>& visit) const {

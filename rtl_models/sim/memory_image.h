@@ -30,6 +30,9 @@ class WARPLINE_PUBLIC MemoryImage {
   [[nodiscard]] bool lend(std::uint64_t offset, std::uint64_t bytes, void* to);
   /// Every byte is 0 again, and takes no room on the host.
   void clear();
+  /// The same of some of them, as far as they are whole pages of the host; the others are 0 too. Pre: they
+  /// lie within size().
+  void clear(std::uint64_t offset, std::uint64_t bytes);
   /// Calls visit(offset, bytes) for runs of bytes that hold all that are not 0, in order; runs are of whole
   /// blocks of kBlock bytes, but for the last of the memory. What was never touched is not looked at, as far
   /// as the host can tell.

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "rtl_models/base/random.h"
 #include "rtl_models/base/state_archive.h"
@@ -66,6 +67,29 @@ TEST(NvmeAccidents, ResetsAtAnyMomentLeaveItSound) {
       EXPECT_FALSE(bench.core().busy());
     }
     if (!::testing::Test::HasFailure()) bench.host.pass(100'000);
+  }
+}
+
+/// A completion that gives an entry back lets a driver use it at once.
+TEST(NvmeAccidents, EntriesAreGivenBackWhenTheyHaveBeenRead) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  ASSERT_EQ(bench.set_feature(kFeatureWriteCache, 0).code, 0U);
+  for (unsigned gap = 0; gap < 450; gap += 3) {
+    const unsigned first = bench.submit(1, {kNvmOpcodeFlush, 1});
+    bench.host.pass(gap);
+    NvmeBench::Queue& queue = bench.queues[1];
+    std::uint8_t* const entry = queue.submissions.bytes + 64 * queue.tail;
+    const unsigned second = bench.submit(1, {kNvmOpcodeFlush, 1});
+    Cqe done;
+    for (int i = 0; i < 3000 && !done.came; ++i) {
+      done = bench.poll(1);
+      if (!done.came) bench.host.pass(1);
+    }
+    ASSERT_EQ(done.id, first);
+    if (done.head == queue.tail) put_number(entry + 2, 2, 0xBAD);
+    ASSERT_EQ(bench.wait(1).id, second) << "after " << gap << " cycles";
   }
 }
 
@@ -200,6 +224,54 @@ TEST(NvmeState, GoesOnAsItWasSaved) {
   EXPECT_EQ(second.core().counters().events, 1U) << "the request that waited";
   EXPECT_EQ(second.core().queues().submissions[1].entries, 16U);
   EXPECT_EQ(second.core().counters().writes, 1U);
+}
+
+/// A saved state that somebody damaged is refused, or is one that may be.
+TEST(NvmeAccidents, DamagedStatesHarmNobody) {
+  NvmeBench bench(nvme_parameters(), true);
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(65536);
+  NvmeFaultRule rule;
+  rule.fault = NvmeFault::timeout;
+  rule.count = 1;
+  bench.core().inject(rule);
+  bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 1, m));
+  bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  bench.host.pass(100'000);
+  bench.system.nvme(0).set_active(2, false, bench.host.now() + 1);
+  bench.host.pass(1000);
+  ASSERT_FALSE(bench.core().busy());
+  std::string good;
+  {
+    StateArchive out(good);
+    bench.core().archive(out);
+  }
+  const std::vector<NvmeBench::Queue> queues = bench.queues;
+  unsigned refused = 0;
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    SCOPED_TRACE("byte " + std::to_string(i));
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x81);
+    try {
+      StateArchive in{std::string_view(bad)};
+      bench.core().archive(in);
+      bench.queues = queues;
+      bench.submit(0, {kAdminOpcodeGetLogPage, 0, m.bus, 0, kLogPageChangedNamespaces | 1023U << 16U});
+      bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 16, m));
+      bench.submit(0, {kAdminOpcodeDeleteSq, 0, 0, 0, 1});
+      bench.host.pass(20'000);
+    } catch (const StateMisfit&) {
+      ++refused;
+    }
+    bench.core().power_on();
+    bench.host.pass(1000);
+  }
+  EXPECT_GT(refused, 50U);
+  StateArchive in{std::string_view(good)};
+  bench.core().archive(in);
+  bench.queues = queues;
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeDeleteSq, 0, 0, 0, 1}).code, 0U);
 }
 
 }  // namespace nvme_accidents_test

@@ -154,7 +154,12 @@ TEST(NvmeAdmin, QueuesThatCannotBeAreRefused) {
   EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus + 64), kStatusCodeInvalidPrpOffset);
   EXPECT_EQ(make(kSq, 7U << 16U | 1U, 1U << 16U | 1U, m.bus), kStatusCodeInvalidCq);
   EXPECT_EQ(make(kSq, 7U << 16U | 1U, 1U, m.bus), kStatusCodeInvalidQueueId);
+  bench.write(0x14, 0x0006'0001);
+  EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus), kStatusCodeInvalidQueueSize) << "CC.IOCQES";
+  bench.write(0x14, 0x0040'0001);
   EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus), 0U);
+  EXPECT_EQ(make(kSq, 7U << 16U | 2U, 1U << 16U | 1U, m.bus + 4096), kStatusCodeInvalidQueueSize);
+  bench.write(0x14, 0x0046'0001);
   EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus), kStatusCodeInvalidQueueId);
   EXPECT_EQ(make(kSq, 7U << 16U | 2U, 1U << 16U | 1U, m.bus + 4096), 0U);
   EXPECT_EQ(make(kAdminOpcodeDeleteCq, 1, 0, 0), kStatusCodeInvalidQueueDeletion);
@@ -257,6 +262,96 @@ TEST(NvmeAdmin, AbortEndsWhatWaits) {
   bench.submit(0, abort);
   const Cqe one = bench.wait(0), two = bench.wait(0);
   EXPECT_EQ(one.code | two.code, kStatusCodeAbortRequested);
+}
+
+TEST(NvmeAdmin, MostDataIsWhatItSays) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.max_transfer = 4096;
+  EXPECT_FALSE(p.nvme.problems("").empty()) << "MDTS 0 would be no limit";
+  p.nvme.max_transfer = 8192;
+  ASSERT_TRUE(p.nvme.problems("").empty());
+  NvmeBench bench(p, true);
+  bench.start();
+  EXPECT_EQ(at(bench.page(kAdminOpcodeIdentify, 0, kIdentifyCnsController), 77, 1), 1U);
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(16384);
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 0, 16, m)).code, 0U);
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 0, 17, m)).code, kStatusCodeInvalidField);
+}
+
+TEST(NvmeAdmin, WhatIsAbortedCompletesBeforeTheAbort) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.commands = 2;
+  NvmeBench bench(p);
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(65536);
+  unsigned aborted = 0;
+  for (unsigned gap = 0; gap < 4000; gap += 100) {
+    const unsigned id = bench.submit(1, bench.blocks(kNvmOpcodeWrite, 0, 32, m));
+    bench.host.pass(gap);
+    if (bench.run(0, {kAdminOpcodeAbort, 0, 0, 0, 1U | id << 16U}).result == 0) {
+      ++aborted;
+      const Cqe ended = bench.poll(1);
+      ASSERT_TRUE(ended.came) << "after " << gap << " cycles";
+      EXPECT_EQ(ended.code, kStatusCodeAbortRequested);
+    } else {
+      EXPECT_EQ(bench.wait(1).code, 0U);
+    }
+  }
+  EXPECT_GT(aborted, 20U);
+  NvmeFaultRule rule;
+  rule.fault = NvmeFault::timeout;
+  rule.count = 1;
+  bench.core().inject(rule);
+  const unsigned lost = bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 1, m));
+  bench.host.pass(10'000);
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeAbort, 0, 0, 0, 1U | lost << 16U}).result, 0U);
+  EXPECT_TRUE(bench.poll(1).came);
+  const Cqe itself = bench.run(0, {kAdminOpcodeAbort, 0, 0, 0, bench.queues[0].next_id << 16U});
+  EXPECT_EQ(itself.code, 0U);
+  EXPECT_EQ(itself.result, 1U) << "none aborts itself";
+}
+
+TEST(NvmeAdmin, TheEndOfAQueueNeedsNoOtherPlace) {
+  for (const bool loose : {false, true}) {
+    PcieSystemParameters p = nvme_parameters();
+    p.nvme.commands = 1;
+    NvmeBench bench(p, loose);
+    bench.start();
+    ASSERT_EQ(bench.create(1).code, 0U);
+    NvmeFaultRule rule;
+    rule.fault = NvmeFault::timeout;
+    rule.count = 1;
+    bench.core().inject(rule);
+    bench.submit(1, {kNvmOpcodeFlush, 1});
+    bench.host.pass(10'000);
+    const Cqe ended = bench.run(0, {kAdminOpcodeDeleteSq, 0, 0, 0, 1});
+    EXPECT_TRUE(ended.came);
+    EXPECT_EQ(ended.code, 0U);
+    EXPECT_EQ(bench.wait(1).code, kStatusCodeAbortedSqDeletion);
+  }
+}
+
+TEST(NvmeAdmin, TheEndOfAQueueCannotBeAborted) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.channel_mb_per_s = 100'000;
+  NvmeBench bench(p);
+  bench.start();
+  const NvmeBench::Memory m = bench.share(65536);
+  for (unsigned gap = 500; gap < 6000; gap += 500) {
+    ASSERT_EQ(bench.create(1).code, 0U) << "after " << gap << " cycles";
+    bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 128, m));
+    bench.host.pass(gap);
+    const unsigned id = bench.submit(0, {kAdminOpcodeDeleteSq, 0, 0, 0, 1}, false);
+    bench.submit(0, {kAdminOpcodeAbort, 0, 0, 0, id << 16U});
+    for (int i = 0; i < 2; ++i) {
+      const Cqe done = bench.wait(0);
+      EXPECT_EQ(done.code, 0U);
+      EXPECT_EQ(done.result, done.id == id ? 0U : 1U);
+    }
+    EXPECT_EQ(bench.run(0, {kAdminOpcodeDeleteCq, 0, 0, 0, 1}).code, 0U);
+  }
 }
 
 }  // namespace nvme_commands_test

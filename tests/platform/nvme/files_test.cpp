@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 
 #include "platform/config/load_gpu.h"
@@ -35,7 +34,7 @@ TEST(NvmeFiles, HoldWhatWasFlushed) {
   p.nvme.files = "," + disk;  // the second namespace
   {
     NvmeBench bench(p);
-    EXPECT_THROW(static_cast<void>(open_stores(p.nvme, 0)), std::runtime_error) << "in use";
+    EXPECT_THROW(static_cast<void>(open_stores(p.nvme, 0)), NamespaceFileError) << "in use";
     bench.start();
     ASSERT_EQ(bench.create(1).code, 0U);
     EXPECT_EQ(bench.core().space(2).blocks(), 128U);
@@ -51,6 +50,23 @@ TEST(NvmeFiles, HoldWhatWasFlushed) {
   const std::string expected = std::string(8192, '\0') + std::string(512, '\x77') + std::string(1024, '\0') +
                                std::string(2560, '\x77') + std::string(53248, '\0');
   EXPECT_EQ(text.str(), expected);
+}
+
+TEST(NvmeFiles, ThatBecomeShorterFailCommands) {
+  const ScratchFolder folder;
+  const std::string disk = folder.path("disk");
+  make_file(disk, 65536);
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.files = disk;
+  NvmeBench bench(p, true);
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(4096);
+  std::filesystem::resize_file(disk, 4096);
+  for (const unsigned opcode : {kNvmOpcodeRead, kNvmOpcodeVerify, kNvmOpcodeWriteZeroes}) {
+    EXPECT_EQ(bench.run(1, bench.blocks(opcode, 100, 1, m)).code, kStatusCodeNamespaceNotReady) << opcode;
+    EXPECT_EQ(bench.run(1, bench.blocks(opcode, 7, 1, m)).code, 0U) << opcode;
+  }
 }
 
 TEST(NvmeFiles, ThatCannotBeNamespacesAreNamed) {
@@ -71,10 +87,14 @@ TEST(NvmeFiles, ThatCannotBeNamespacesAreNamed) {
   EXPECT_THAT(wrong.faults()[1].text(), HasSubstr("odd: has 5000 bytes: a namespace has a multiple of 4096"));
   EXPECT_THAT(wrong.faults()[2].text(), HasSubstr("gpu.pcie_system.nvme.files"));
   EXPECT_THAT(load(good + "," + good).faults()[0].text(), HasSubstr("named twice"));
+  std::filesystem::create_symlink(good, folder.path("link"));
+  const std::string other = folder.path() + "/./good";
+  EXPECT_THAT(load(good + "," + other).faults()[0].text(), HasSubstr(other + ": is named twice, also as"));
+  EXPECT_THAT(load(folder.path("link") + "," + good).faults()[0].text(), HasSubstr("named twice"));
   EXPECT_THAT(load("a,b,c,d,e").faults()[0].text(), HasSubstr("more files than there are namespaces"));
   PcieSystemParameters p = nvme_parameters();
   p.nvme.files = folder.path("none");
-  EXPECT_THROW(NvmeBench{p}, std::runtime_error);
+  EXPECT_THROW(NvmeBench{p}, NamespaceFileError);
 }
 
 TEST(NvmeFiles, AreNoPartOfACheckpoint) {

@@ -30,6 +30,7 @@ struct Cqe {
   bool came = false;
   std::uint32_t result = 0;
   unsigned queue = 0, id = 0;
+  unsigned head = 0;  ///< of the submission queue
   unsigned code = 0;  ///< status code type and status code
   bool more = false, do_not_retry = false;
 };
@@ -155,6 +156,7 @@ class NvmeBench {
     if ((status & 1U) != q.phase) return c;
     c.came = true;
     c.result = static_cast<std::uint32_t>(number_at(at, 4));
+    c.head = static_cast<unsigned>(number_at(at + 8, 2));
     c.queue = static_cast<unsigned>(number_at(at + 10, 2));
     c.id = static_cast<unsigned>(number_at(at + 12, 2));
     c.code = status >> 1U & 0x7FFU;
