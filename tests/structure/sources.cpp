@@ -60,7 +60,7 @@ const std::vector<std::vector<std::string>>& levels() {
        "rtl_models/pcie/root_complex", "rtl_models/pcie/host_bridge", "rtl_models/queue_device",
        "rtl_models/nvme"},
       {"sw/driver"},
-      {"sw/driver/linux"},
+      {"sw/driver/linux", "sw/guest"},
       {"platform/config", "platform/programs", "platform/search", "platform/vfio_user"},
       {"platform/programs/generators", "platform/programs/ptx_syntax", "platform/programs/sass_trace"},
       {"platform/programs/ptx/device_library", "platform/programs/ptx_legality"},

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <ctime>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <limits>
 
 #include "platform/launch/element.h"
