@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "platform/machine/pcie_system.h"
@@ -23,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 
 /// What the model does at a stretch while clients wait.
 constexpr std::chrono::microseconds kStretch{200};
+/// How long the server looks for more, before it sleeps.
+constexpr std::chrono::microseconds kAwake{50};
 /// How long a client may take to answer for its memory within an access of its own, loosely timed. QEMU gives
 /// up an access after 5 seconds.
 constexpr std::chrono::seconds kPatienceWithin{2};
@@ -141,6 +144,11 @@ class AsioServing final : public Serving {
   }
   void wait_until(Clock::time_point end) {
     if (stopped_) return;
+    // Who has been answered often asks again at once, and a processor that sleeps takes long to wake.
+    for (const Clock::time_point awake = std::min(end, Clock::now() + kAwake); Clock::now() < awake;) {
+      if (io_.poll_one() != 0) return;
+      std::this_thread::yield();
+    }
     // Such a wish is given up after a while.
     if (machine_.is_switching()) end = std::min(end, Clock::now() + std::chrono::milliseconds(50));
     if (end == Clock::time_point::max()) {
