@@ -9,8 +9,15 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace warpline::vfio_user {
+namespace {
+
+/// How long a client looks for an answer before it sleeps.
+constexpr std::chrono::microseconds kAwake{50};
+
+}  // namespace
 
 Result<std::unique_ptr<Connection>> Connection::to(const std::string& path, const Version& version) {
   sockaddr_un address{};
@@ -72,18 +79,25 @@ int Connection::send_raw(const void* bytes, std::size_t count, const std::vector
 
 int Connection::receive_bytes(std::uint8_t* to, std::size_t bytes, int milliseconds) {
   using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
+  const auto begin = Clock::now(), end = begin + std::chrono::milliseconds(milliseconds);
   while (bytes > 0) {
+    const ssize_t n = recv(socket_.number(), to, bytes, MSG_DONTWAIT);
+    if (n > 0) {
+      to += n;
+      bytes -= static_cast<std::size_t>(n);
+      continue;
+    }
+    if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return ECONNRESET;
+    // An answer often comes at once, and a processor that sleeps takes long to wake.
+    if (const auto now = Clock::now(); now < begin + kAwake && now < end) {
+      std::this_thread::yield();
+      continue;
+    }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     pollfd waited{socket_.number(), POLLIN, 0};
     const int ready = poll(&waited, 1, static_cast<int>(std::max<long>(left, 0)));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return ready == 0 ? ETIMEDOUT : errno;
-    const ssize_t n = recv(socket_.number(), to, bytes, 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return ECONNRESET;
-    to += n;
-    bytes -= static_cast<std::size_t>(n);
   }
   return 0;
 }
