@@ -11,6 +11,21 @@
 #include <cstring>
 
 namespace warpline {
+namespace {
+
+/// Moves so many bytes by `step`, which moves some behind those that are done, and says how many.
+template <class Step>
+bool transfer(std::uint64_t bytes, const Step& step) {
+  for (std::uint64_t done = 0; done != bytes;) {
+    const ssize_t n = step(done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<std::uint64_t>(n);
+  }
+  return true;
+}
+
+}  // namespace
 
 RandomAccessFile::~RandomAccessFile() {
   if (file_ >= 0) ::close(file_);
@@ -40,29 +55,15 @@ std::string RandomAccessFile::open(const std::string& path) {
 }
 
 bool RandomAccessFile::read(std::uint64_t offset, void* to, std::uint64_t bytes) const {
-  auto* at = static_cast<char*>(to);
-  while (bytes != 0) {
-    const ssize_t n = ::pread(file_, at, bytes, static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    offset += static_cast<std::uint64_t>(n);
-    bytes -= static_cast<std::uint64_t>(n);
-  }
-  return true;
+  return transfer(bytes, [&, at = static_cast<char*>(to)](std::uint64_t done) {
+    return ::pread(file_, at + done, bytes - done, static_cast<off_t>(offset + done));
+  });
 }
 
 bool RandomAccessFile::write(std::uint64_t offset, const void* from, std::uint64_t bytes) const {
-  const auto* at = static_cast<const char*>(from);
-  while (bytes != 0) {
-    const ssize_t n = ::pwrite(file_, at, bytes, static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    offset += static_cast<std::uint64_t>(n);
-    bytes -= static_cast<std::uint64_t>(n);
-  }
-  return true;
+  return transfer(bytes, [&, at = static_cast<const char*>(from)](std::uint64_t done) {
+    return ::pwrite(file_, at + done, bytes - done, static_cast<off_t>(offset + done));
+  });
 }
 
 bool RandomAccessFile::clear(std::uint64_t offset, std::uint64_t bytes) const {
