@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -35,16 +34,6 @@ struct ClientAccess {
   std::optional<std::uint64_t> value;
 };
 
-std::optional<std::uint64_t> number_of(const std::string& text) {
-  const bool hex = text.rfind("0x", 0) == 0;
-  std::uint64_t value = 0;
-  const char* const begin = text.data() + (hex ? 2 : 0);
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(begin, end, value, hex ? 16 : 10);
-  if (begin == end || stop != end || error != std::errc{}) return std::nullopt;
-  return value;
-}
-
 Result<ClientAccess> access_of(const std::string& word) {
   const auto refuse = [&](const std::string& why) {
     return Diagnostic::about(word, why, "such as bar0:0x10, config:4:2, or bar0:0x10=1 to write");
@@ -52,7 +41,7 @@ Result<ClientAccess> access_of(const std::string& word) {
   ClientAccess access;
   const std::size_t equals = word.find('=');
   if (equals != std::string::npos) {
-    access.value = number_of(word.substr(equals + 1));
+    access.value = number_with_prefix<std::uint64_t>(word.substr(equals + 1));
     if (!access.value) return refuse("what is to be written is no number of 64 bits");
   }
   const std::string place = word.substr(0, equals);
@@ -66,10 +55,10 @@ Result<ClientAccess> access_of(const std::string& word) {
   } else {
     return refuse("a function has bar0 to bar5, and config");
   }
-  const auto offset = number_of(std::string(parts[1]));
+  const auto offset = number_with_prefix<std::uint64_t>(parts[1]);
   if (!offset) return refuse("the offset is no number of 64 bits");
   access.offset = *offset;
-  const auto bytes = parts.size() == 3 ? number_of(std::string(parts[2])) : std::uint64_t{4};
+  const auto bytes = parts.size() == 3 ? number_with_prefix<std::uint64_t>(parts[2]) : std::uint64_t{4};
   if (!bytes || (*bytes != 1 && *bytes != 2 && *bytes != 4 && *bytes != 8))
     return refuse("an access has 1, 2, 4 or 8 bytes");
   access.bytes = static_cast<unsigned>(*bytes);

@@ -7,6 +7,7 @@
 #include "platform/cli/console.h"
 #include "platform/cli/shared_options.h"
 #include "platform/serve/control_client.h"
+#include "platform/serve/serving.h"
 #include "rtl_models/document/document.h"
 
 namespace warpline {
@@ -121,7 +122,7 @@ Result<ControlRequest> request_of(const ControlWords& asked) {
     request.kind = Kind::pace;
     if (!more) return request;
     double factor = 0;
-    if (!CLI::detail::lexical_cast(*more, factor) || !(factor == 0 || (factor >= 1e-9 && factor <= 1000)))
+    if (!CLI::detail::lexical_cast(*more, factor) || !Serving::takes_pace(factor))
       return Diagnostic::about({}, fmt::format("\"{}\" is no pace", *more),
                                "seconds of model time in a second, from 1e-9 to 1000; 0: as fast as it can");
     request.pace = factor;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "platform/serve/serving.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
 
@@ -141,8 +142,7 @@ class RequestReader {
     if (at == nullptr) return;
     if (!at->is_number()) return wrong("factor", "is no number");
     const double factor = at->get<double>();
-    if (!(factor == 0 || (factor >= 1e-9 && factor <= 1000)))
-      return wrong("factor", "is neither 0 nor 1e-9 to 1000");
+    if (!Serving::takes_pace(factor)) return wrong("factor", "is neither 0 nor 1e-9 to 1000");
     out_.pace = factor;
   }
   void form() {

@@ -26,6 +26,8 @@ class Serving {
     unsigned port = 0;  ///< the root port of the function
     std::string path;
   };
+  /// Whether a pace may be that: 0, or 1e-9 to 1000; what is no number may not.
+  [[nodiscard]] static bool takes_pace(double pace) { return pace == 0 || (pace >= 1e-9 && pace <= 1000); }
   struct Options {
     std::vector<Socket> sockets;
     double pace = 0;  ///< seconds of the model in one of ours; 0: as fast as it can
