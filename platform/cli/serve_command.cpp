@@ -18,6 +18,8 @@
 #include "platform/machine/device_log.h"
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/access_watches.h"
+#include "platform/serve/control.h"
+#include "platform/serve/control_client.h"
 #include "platform/serve/record_stream.h"
 #include "platform/serve/recorded_machine.h"
 #include "platform/serve/served_machine.h"
@@ -106,30 +108,8 @@ PcieSystemParameters system_of(PcieSystemParameters parameters, const std::vecto
   return parameters;
 }
 
-/// Counters as a table, those that are not 0: path, value, unit, meaning.
-class CounterLines final : public CounterVisitor {
- public:
-  void counter(std::string_view block, std::string_view name, std::uint64_t value, std::string_view unit,
-               std::string_view description) override {
-    if (value == 0) return;
-    rows_.push_back({fmt::format("{}.{}", block, name), fmt::format("{} {}", grouped(value), unit),
-                     std::string(description)});
-    for (std::size_t i = 0; i < 2; ++i) widths_[i] = std::max(widths_[i], rows_.back()[i].size());
-  }
-  [[nodiscard]] std::string text() const {
-    std::string out;
-    for (const auto& row : rows_)
-      out += fmt::format("{:<{}}  {:>{}}  {}\n", row[0], widths_[0], row[1], widths_[1], row[2]);
-    return out;
-  }
-
- private:
-  std::vector<std::array<std::string, 3>> rows_;
-  std::array<std::size_t, 2> widths_{};
-};
-
-std::string summary(const CounterLines& lines, const AccessWatches& watches) {
-  std::string out = lines.text();
+std::string summary(const std::function<void(CounterVisitor&)>& counters, const AccessWatches& watches) {
+  std::string out = text_of(counters_of(counters));
   for (const std::string& finding : watches.findings()) out += finding + "\n";
   return out;
 }
@@ -219,10 +199,11 @@ int replay_record(const ServeRequest& request) {
   const AccessWatches watches(system);
   const ReplayEnd end = replay(machine, reader);
   if (!request.quiet) {
-    CounterLines lines;
-    visit_counters("serve", machine.counters(), lines);
-    system.visit(lines);
-    print_result(summary(lines, watches));
+    const auto counters = [&](CounterVisitor& visitor) {
+      visit_counters("serve", machine.counters(), visitor);
+      system.visit(visitor);
+    };
+    print_result(summary(counters, watches));
     print_message(fmt::format("{} replayed, up to cycle {}{}\n", counted(end.events, "event"),
                               grouped(system.engine().now()),
                               !end.difference.empty() || !end.faults.empty() ? ""
@@ -301,9 +282,7 @@ int serve(const ServeRequest& request) {
   serving.value()->run({SIGINT, SIGTERM});
   machine.end_tape();
   if (!request.quiet) {
-    CounterLines lines;
-    serving.value()->visit(lines);
-    print_result(summary(lines, watches));
+    print_result(summary([&](CounterVisitor& visitor) { serving.value()->visit(visitor); }, watches));
   }
   if (const int failed = write_access_log(request.access_log, system); failed != kDone) return failed;
   if (!recording.failure().empty())
@@ -340,8 +319,7 @@ void add_serve(CLI::App& app, int& status) {
             double pace = 0;
             const char* const end = text.data() + text.size();
             const auto [stop, error] = std::from_chars(text.data(), end, pace);
-            // Which "nan" is not.
-            const bool fits = stop == end && error == std::errc{} && pace >= 1e-9 && pace <= 1000;
+            const bool fits = stop == end && error == std::errc{} && pace != 0 && Serving::takes_pace(pace);
             return fits ? std::string() : "\"" + text + "\" is no number from 1e-9 to 1000";
           },
           ""))

@@ -184,14 +184,17 @@ void Control::list_functions(ControlReply& reply) const {
   }
 }
 
-void Control::list_counters(ControlReply& reply) const {
+ControlReply counters_of(const std::function<void(CounterVisitor&)>& visit) {
+  ControlReply reply;
+  reply.to = ControlRequest::Kind::counters;
   EachCounter counters([&reply](std::string_view block, std::string_view name, std::uint64_t value,
                                 std::string_view unit, std::string_view meaning) {
     if (value == 0) return;
     reply.counters.push_back(
         {std::string(block).append(".").append(name), value, std::string(unit), std::string(meaning)});
   });
-  serving_.visit(counters);
+  visit(counters);
+  return reply;
 }
 
 void Control::perform(const ControlRequest& request, Done done) {
@@ -200,7 +203,9 @@ void Control::perform(const ControlRequest& request, Done done) {
   reply.cycle = machine_.now();
   switch (request.kind) {
     case Kind::functions: list_functions(reply); break;
-    case Kind::counters: list_counters(reply); break;
+    case Kind::counters:
+      reply.counters = counters_of([this](CounterVisitor& visitor) { serving_.visit(visitor); }).counters;
+      break;
     case Kind::registers: look_at_registers(request.names, reply); break;
     case Kind::read:
     case Kind::write: return perform_access(request, std::move(reply), std::move(done));

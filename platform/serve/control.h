@@ -11,6 +11,7 @@
 namespace warpline {
 
 class AccessWatches;
+class CounterVisitor;
 class ServedMachine;
 class Serving;
 
@@ -40,7 +41,6 @@ class Control {
   void perform_plug(const ControlRequest& request, ControlReply reply, Done done);
   void look_at_registers(const std::vector<std::string>& names, ControlReply& reply) const;
   void list_functions(ControlReply& reply) const;
-  void list_counters(ControlReply& reply) const;
   [[nodiscard]] std::string name_of_function(unsigned function) const;
   [[nodiscard]] const RegisterMap& map_of(unsigned function) const;
   [[nodiscard]] ControlRegister shown(const Found& where, std::uint64_t value) const;
@@ -50,5 +50,8 @@ class Control {
   Serving& serving_;
   const AccessWatches& watches_;
 };
+
+/// The counters that `visit` shows, without what is 0, as the reply that has them.
+[[nodiscard]] ControlReply counters_of(const std::function<void(CounterVisitor&)>& visit);
 
 }  // namespace warpline
