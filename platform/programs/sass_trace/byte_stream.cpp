@@ -24,7 +24,8 @@ constexpr std::uint64_t kDecoderMemory = std::uint64_t{256} << 20U;
 /// The file as it lies on disk.
 class PlainFile final : public ByteStream {
  public:
-  explicit PlainFile(const std::string& path) : file_(std::fopen(path.c_str(), "rb")) {
+  PlainFile(const std::string& path, Fingerprint fingerprint)
+      : file_(std::fopen(path.c_str(), "rb")), printed_(fingerprint == Fingerprint::wanted) {
     if (file_ == nullptr) throw std::runtime_error(std::string("cannot be opened: ") + std::strerror(errno));
   }
   PlainFile(const PlainFile&) = delete;
@@ -35,8 +36,10 @@ class PlainFile final : public ByteStream {
     const std::size_t got = std::fread(to, 1, capacity, file_);
     if (got == 0 && std::ferror(file_) != 0)
       throw std::runtime_error("cannot be read: " + std::string(std::strerror(errno)));
-    print_.crc = lzma_crc64(reinterpret_cast<const std::uint8_t*>(to), got, print_.crc);
-    print_.bytes += got;
+    if (printed_) {
+      print_.crc = lzma_crc64(reinterpret_cast<const std::uint8_t*>(to), got, print_.crc);
+      print_.bytes += got;
+    }
     return got;
   }
   FileFingerprint fingerprint() const override { return print_; }
@@ -52,6 +55,7 @@ class PlainFile final : public ByteStream {
 
  private:
   std::FILE* file_;
+  bool printed_;
   FileFingerprint print_;
 };
 
@@ -144,15 +148,15 @@ class GzFile final : public ByteStream {
 }  // namespace
 
 FileFingerprint fingerprint_of(const std::string& path) {
-  PlainFile file(path);
+  PlainFile file(path, Fingerprint::wanted);
   std::vector<char> piece(kChunk);
   while (file.read(piece.data(), piece.size()) != 0) {
   }
   return file.fingerprint();
 }
 
-std::unique_ptr<ByteStream> open_stream(const std::string& path) {
-  auto file = std::make_unique<PlainFile>(path);
+std::unique_ptr<ByteStream> open_stream(const std::string& path, Fingerprint fingerprint) {
+  auto file = std::make_unique<PlainFile>(path, fingerprint);
   std::array<char, 6> start{};
   const std::string_view head(start.data(), file->peek(start.data(), start.size()));
   const bool xz = head == std::string_view(

@@ -22,14 +22,17 @@ class ByteStream {
   /// Fills up to `capacity` bytes and answers how many; 0 at the end. Throws std::runtime_error
   /// with a sentence when the file cannot be read, is corrupt or cut short.
   [[nodiscard]] virtual std::size_t read(char* to, std::size_t capacity) = 0;
-  /// Of what has been read so far of the file as it lies on disk.
+  /// Of what has been read so far of the file as it lies on disk. Pre: it is wanted.
   [[nodiscard]] virtual FileFingerprint fingerprint() const = 0;
 };
+
+/// Whether the fingerprint of a file will be asked for: it takes a look at every byte.
+enum class Fingerprint : std::uint8_t { unwanted, wanted };
 
 /// Opens `path`. A name that ends in `.xz` or `.gz`, or a file that starts as those formats do, is
 /// decompressed; several compressed streams one after another count as one. Throws
 /// std::runtime_error with a sentence if it cannot be opened.
-[[nodiscard]] std::unique_ptr<ByteStream> open_stream(const std::string& path);
+[[nodiscard]] std::unique_ptr<ByteStream> open_stream(const std::string& path, Fingerprint fingerprint);
 
 /// Reads a file as it lies on disk. Throws std::runtime_error with a sentence if that fails.
 [[nodiscard]] FileFingerprint fingerprint_of(const std::string& path);

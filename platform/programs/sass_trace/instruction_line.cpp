@@ -9,7 +9,6 @@ namespace {
 /// third, immediates came with the fourth.
 constexpr unsigned kFirstWithoutPosition = 3;
 constexpr unsigned kFirstWithImmediate = 4;
-/// Strides that the address arithmetic of 32 lanes keeps within 64 bits.
 
 bool is_contiguous(LaneMask mask) {
   const LaneMask shifted = mask >> first_lane(mask);
@@ -50,7 +49,7 @@ void InstructionLineParser::check_position(LineCursor& line, const WarpPosition&
                 std::to_string(want[i]));
 }
 
-void InstructionLineParser::read_addresses(LineCursor& line, LaneMask mask, Addresses& a) const {
+void InstructionLineParser::read_addresses(LineCursor& line, LaneMask mask, Addresses& a) {
   const std::uint64_t mode = line.decimal("an address mode", UINT64_MAX);
   switch (mode) {
     case 0:
@@ -114,18 +113,32 @@ void InstructionLineParser::read_head(LineCursor& line, const WarpPosition& posi
   if (header_.has_lines) line.decimal("a source line", UINT32_MAX);
   const auto pc = static_cast<std::uint32_t>(line.hex("a program counter", UINT32_MAX));
   head.mask = static_cast<LaneMask>(line.hex("an active mask", UINT32_MAX));
-  if ((head.mask & ~header_.lanes_of(position.warp)) != 0)
-    line.fail("the mask names lanes that this warp does not have");
+  if ((head.mask & ~position.lanes) != 0) line.fail("the mask names lanes that this warp does not have");
   head.entry = &read_entry(line, pc);
   if (head.entry->is_illegal())
     fail_illegal(line, *head.entry, head.entry->special->illegal, head.entry->special->hint);
+}
+
+void InstructionLineParser::keep_behind(Head& head, LineCursor line, std::size_t addresses_at,
+                                        const Addresses& addresses, std::int64_t immediate) {
+  line.go_to(addresses_at);
+  line.word("an address mode");
+  const std::size_t base = line.position() + 2;
+  line.word("a base address");
+  const std::string_view prefix = line.between(base - 2, std::min(base, line.end_of_last()));
+  if (prefix != "0x") return;
+  head.before = line.between(0, base);
+  head.behind = line.rest();
+  head.stride = addresses.stride;
+  head.immediate = immediate;
 }
 
 void InstructionLineParser::parse(LineCursor line, const WarpPosition& position, PackedWarp& warp) {
   Head& likely = heads_[expected_ % kHeads];
   const Program::Entry* found = likely.entry;
   LaneMask mask = likely.mask;
-  if (found == nullptr || (mask & ~header_.lanes_of(position.warp)) != 0 || !line.take(likely.text)) {
+  const bool known = found != nullptr && (mask & ~position.lanes) == 0 && line.take(likely.text);
+  if (!known) {
     const std::size_t from = line.position();
     Head head;
     read_head(line, position, head);
@@ -135,9 +148,11 @@ void InstructionLineParser::parse(LineCursor line, const WarpPosition& position,
       likely.entry = found;
       likely.mask = mask;
       likely.text = line.between(from, line.end_of_last());
+      likely.before.clear();
     }
   }
   const Program::Entry& entry = *found;
+  const std::size_t addresses_at = line.position();
   expected_ = entry.number + 1;
   Addresses addresses;
   if (entry.width != 0) {
@@ -154,7 +169,11 @@ void InstructionLineParser::parse(LineCursor line, const WarpPosition& position,
   const bool is_barrier = entry.action == Action::barrier_sync || entry.action == Action::barrier_arrive;
   if (is_barrier && (immediate < 0 || immediate > 1024))
     line.fail("a barrier is numbered 0 to 15, or counts up to 1024 threads");
-  warp.append(entry.number, mask, immediate, mask != 0 && entry.width != 0 ? &addresses : nullptr);
+  const bool has_addresses = mask != 0 && entry.width != 0;
+  if (known && likely.before.empty() && has_addresses && addresses.form == AddressForm::strided &&
+      !entry.acts_on_all && !is_barrier)
+    keep_behind(likely, line, addresses_at, addresses, immediate);
+  warp.append(entry.number, mask, immediate, has_addresses ? &addresses : nullptr);
 }
 
 }  // namespace warpline::sass

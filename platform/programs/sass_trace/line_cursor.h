@@ -36,6 +36,33 @@ inline bool eight_hex_digits(const char* text, std::uint64_t& value) {
   return true;
 }
 
+/// The same of `count` characters, 1 to 16.
+inline bool hex_digits(const char* text, std::size_t count, std::uint64_t& value) {
+  if (count >= 8) {
+    std::uint64_t first = 0, last = 0;
+    if (!eight_hex_digits(text, first) || !eight_hex_digits(text + count - 8, last)) return false;
+    value = first << 4 * (count - 8) | last;  // where they overlap, they say the same
+    return true;
+  }
+  value = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const unsigned digit = kHexDigits[static_cast<unsigned char>(text[i])];
+    if (digit > 15) return false;
+    value = value << 4U | digit;
+  }
+  return true;
+}
+
+/// Whether `line` is `before`, a number of 1 to 16 hexadecimal digits, and `behind`; then `value` becomes
+/// what the digits say.
+inline bool is_hex_between(std::string_view line, std::string_view before, std::string_view behind,
+                           std::uint64_t& value) {
+  const std::size_t digits = line.size() - before.size() - behind.size();
+  const char* const first = line.data() + before.size();
+  return digits - 1 < 16 && std::memcmp(line.data(), before.data(), before.size()) == 0 &&
+         std::memcmp(first + digits, behind.data(), behind.size()) == 0 && hex_digits(first, digits, value);
+}
+
 /// The words of one line, each checked as it is taken. A fault throws InputError with the place.
 class LineCursor {
  public:
@@ -123,6 +150,10 @@ class LineCursor {
     return line_.substr(from, to - from);
   }
   [[nodiscard]] std::size_t end_of_last() const { return at_; }
+  /// All that follows the word taken last.
+  [[nodiscard]] std::string_view rest() const { return line_.substr(at_); }
+  /// Goes back to such a place.
+  void go_to(std::size_t position) { at_ = position; }
 
   /// A fault at the word taken last.
   [[noreturn]] void fail(std::string message, std::string hint = {}) const;

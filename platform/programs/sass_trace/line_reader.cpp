@@ -5,9 +5,9 @@
 
 namespace warpline::sass {
 
-LineReader::LineReader(std::string path) : path_(std::move(path)), buffer_(4 * kMaxLine) {
+LineReader::LineReader(std::string path, Fingerprint fingerprint) : path_(std::move(path)) {
   try {
-    stream_ = open_stream(path_);
+    stream_ = open_stream(path_, fingerprint);
   } catch (const std::runtime_error& e) {
     throw InputError(fault_at(path_, 0, 0, {}, e.what()));
   }
@@ -16,12 +16,12 @@ LineReader::LineReader(std::string path) : path_(std::move(path)), buffer_(4 * k
 bool LineReader::refill() {
   if (ended_) return false;
   if (begin_ > 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
     end_ -= begin_;
     begin_ = 0;
   }
   try {
-    const std::size_t got = stream_->read(buffer_.data() + end_, buffer_.size() - end_);
+    const std::size_t got = stream_->read(buffer_.get() + end_, kBuffer - end_);
     end_ += got;
     ended_ = got == 0;
   } catch (const std::runtime_error& e) {
@@ -33,14 +33,14 @@ bool LineReader::refill() {
 bool LineReader::next_in_parts(std::string_view& line) {
   while (!ended_) {
     const std::size_t held = end_ - begin_;
-    if (held > kMaxLine) fail_too_long(number_ + 1, {buffer_.data() + begin_, held});
+    if (held > kMaxLine) fail_too_long(number_ + 1, {buffer_.get() + begin_, held});
     refill();
     if (end_ - begin_ != held &&
-        std::memchr(buffer_.data() + begin_ + held, '\n', end_ - begin_ - held) != nullptr)
+        std::memchr(buffer_.get() + begin_ + held, '\n', end_ - begin_ - held) != nullptr)
       return next(line);
   }
   if (end_ == begin_) return false;
-  give(line, {buffer_.data() + begin_, end_ - begin_});
+  give(line, {buffer_.get() + begin_, end_ - begin_});
   begin_ = end_;
   return true;
 }

@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "platform/programs/sass_trace/byte_stream.h"
 #include "rtl_models/base/problem.h"
@@ -20,11 +19,11 @@ class LineReader {
   static constexpr std::size_t kMaxLine = 65536;
 
   /// Throws InputError if the file cannot be opened.
-  explicit LineReader(std::string path);
+  explicit LineReader(std::string path, Fingerprint fingerprint = Fingerprint::unwanted);
   /// The next line without its end, valid until the next call; false at the end of the file.
   /// Throws InputError if the file cannot be read further or the line is too long.
   [[nodiscard]] bool next(std::string_view& line) {
-    const char* const from = buffer_.data() + begin_;
+    const char* const from = buffer_.get() + begin_;
     const void* const found = std::memchr(from, '\n', end_ - begin_);
     if (found == nullptr) return next_in_parts(line);
     const auto length = static_cast<std::size_t>(static_cast<const char*>(found) - from);
@@ -33,7 +32,7 @@ class LineReader {
     return true;
   }
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Of what has been read so far of the file as it lies on disk.
+  /// Of what has been read so far of the file as it lies on disk. Pre: it is wanted.
   [[nodiscard]] FileFingerprint fingerprint() const { return stream_->fingerprint(); }
   /// Number of the line that `next` gave, from 1.
   [[nodiscard]] unsigned number() const { return number_; }
@@ -52,7 +51,8 @@ class LineReader {
 
   std::string path_;
   std::unique_ptr<ByteStream> stream_;
-  std::vector<char> buffer_;
+  static constexpr std::size_t kBuffer = 4 * kMaxLine;
+  std::unique_ptr<char[]> buffer_{new char[kBuffer]};  ///< not cleared: a file may be short
   std::size_t begin_ = 0, end_ = 0;
   unsigned number_ = 0;
   bool ended_ = false;

@@ -19,6 +19,12 @@ void PackedCursor::begin(PackedBytes& from, WarpPlace place) {
   if (left_ != 0) refill(from);
 }
 
+void PackedCursor::skip_addresses() {
+  read_addresses(
+      at_, address_, [](std::uint64_t, std::int64_t) { return true; },
+      [](unsigned, std::uint64_t) { return true; });
+}
+
 void PackedCursor::refill(PackedBytes& from) {
   const std::size_t held = end_ > at_ ? static_cast<std::size_t>(end_ - at_) : 0;
   std::memmove(window_.data(), at_, held);

@@ -117,10 +117,7 @@ class PackedCursor {
   void begin(PackedBytes& from, WarpPlace place);
   /// Moves to the next instruction; false at the end, at which `corrupt()` says whether that is one.
   bool advance(PackedBytes& from) {
-    if (has_addresses_)
-      read_addresses(
-          at_, address_, [](std::uint64_t, std::int64_t) { return true; },
-          [](unsigned, std::uint64_t) { return true; });
+    if (has_addresses_) skip_addresses();
     if (end_ - at_ < static_cast<std::ptrdiff_t>(PackedWarp::kMostBytes) && left_ != 0) refill(from);
     if (at_ >= end_) return false;
     const std::uint64_t head = get();
@@ -178,19 +175,30 @@ class PackedCursor {
     return static_cast<std::int64_t>(v >> 1U ^ (std::uint64_t{0} - (v & 1U)));
   }
   static std::uint64_t get(const std::uint8_t*& at) {
-    std::uint64_t v = *at++;
-    if (v < 0x80) return v;
-    const std::uint64_t second = *at++;
-    v = (v & 0x7FU) | (second & 0x7FU) << 7U;
-    if (second < 0x80) return v;
-    for (unsigned shift = 14; shift < 70; shift += 7) {
-      const std::uint64_t b = *at++;
-      v |= (b & 0x7FU) << (shift & 63U);
-      if (b < 0x80) break;
+    const std::uint8_t* from = at;
+    std::uint64_t v = *from++;
+    if (v >= 0x80) {
+      const std::uint64_t second = *from++;
+      v = (v & 0x7FU) | (second & 0x7FU) << 7U;
+      if (second >= 0x80) return get_further(at, v);
     }
+    at = from;
     return v;
   }
   std::uint64_t get() { return get(at_); }
+  /// A number of more than two bytes, of which these say `v`.
+  [[gnu::noinline]] static std::uint64_t get_further(const std::uint8_t*& at, std::uint64_t v) {
+    const std::uint8_t* from = at + 2;
+    for (unsigned shift = 14; shift < 70; shift += 7) {
+      const std::uint64_t b = *from++;
+      v |= (b & 0x7FU) << (shift & 63U);
+      if (b < 0x80) break;
+    }
+    at = from;
+    return v;
+  }
+  /// Those of an instruction that nobody took.
+  void skip_addresses();
   /// Reads them from `at` on: strided(base, stride), or each(lane, address) for each active lane; stops where
   /// that is false, and returns whether it never was. Pre: a lane is active.
   template <class Strided, class Each>

@@ -143,6 +143,7 @@ Program::Entry& Program::add(std::string_view text, const Operands& operands) {
   const bool has_twins = e.action == Action::async_copy || e.action == Action::async_wait;
   if (!special.unknown.empty() || !special.illegal.empty() || has_twins)
     e.special = std::make_unique<Special>(std::move(special));
+  e.usual = e.action == Action::none && e.special == nullptr && e.idle == nullptr && e.as_global == nullptr;
   entries_.push_back(std::move(e));
   Entry& added = entries_.back();
   const auto [chunk, place] = place_of(added.number);

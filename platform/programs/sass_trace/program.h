@@ -62,6 +62,7 @@ class Program {
     Action action = Action::none;
     bool acts_on_all = false;             ///< cache control that names no address
     bool addressed = false;               ///< active lanes say where they go
+    bool usual = false;                   ///< `op` stands for each execution, and nothing is counted of it
     const StaticOp* op = nullptr;         ///< the static instruction
     const StaticOp* idle = nullptr;       ///< what stands for a barrier, fence or sleep that no lane executes
     const StaticOp* as_global = nullptr;  ///< of a generic access: the same, all lanes known to be global

@@ -110,17 +110,25 @@ class ReplaySource final : public InstructionSource {
   };
 
   void advance(Slot& s) {
-    if (s.cursor.advance(*s.packed)) {
-      if (s.cursor.entry() >= program_.size()) s.packed->fail(kCorrupt);
-      Program::Entry& entry = program_.at(s.cursor.entry());
-      check(s, entry);
-      program_.count(entry);
-      s.op = choose(s, entry);
-    } else {
+    if (!s.cursor.advance(*s.packed)) {
       if (s.cursor.corrupt()) s.packed->fail(kCorrupt);
       s.ended = true;
+      return settle(s);
     }
-    settle(s);
+    if (s.cursor.entry() >= program_.size()) s.packed->fail(kCorrupt);
+    Program::Entry& entry = program_.at(s.cursor.entry());
+    const LaneMask mask = s.cursor.mask();
+    const bool usual = entry.usual && (mask & ~s.lanes) == 0 && entry.addressed == s.cursor.has_addresses();
+    s.op = usual ? entry.op : examine(s, entry);
+    if (((mask & s.waiting) | s.ended) != 0) return settle(s);
+    s.state = WarpState::runnable;
+  }
+
+  /// One that cannot be taken as it is: checks and counts it, and says which static instruction it is.
+  [[gnu::noinline]] const StaticOp* examine(Slot& s, Program::Entry& entry) {
+    check(s, entry);
+    program_.count(entry);
+    return choose(s, entry);
   }
 
   /// What the text of a trace cannot say, a packed one may that nobody packed.
@@ -159,7 +167,7 @@ class ReplaySource final : public InstructionSource {
     }
   }
 
-  void settle(Slot& s) {
+  [[gnu::noinline]] static void settle(Slot& s) {
     if (s.ended && s.waiting == 0) {
       s.state = WarpState::exited;
       s.live = 0;

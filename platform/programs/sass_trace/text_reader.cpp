@@ -114,6 +114,7 @@ TraceBlock TextReader::next() {
 
 void TextReader::read_warp(TraceBlock& block, std::vector<bool>& seen, LineCursor number) {
   position_.warp = static_cast<unsigned>(number.decimal("a warp number", header_.warps_per_block() - 1));
+  position_.lanes = header_.lanes_of(position_.warp);
   number.expect_end();
   if (seen[position_.warp])
     number.fail("warp " + std::to_string(position_.warp) + " appears twice in thread block " + block_name());
@@ -134,16 +135,21 @@ void TextReader::read_warp(TraceBlock& block, std::vector<bool>& seen, LineCurso
   };
   for (std::uint64_t i = 0; i < instructions; ++i) {
     need_line("an instruction");
-    const char start = line_[start_of(line_)];
-    if (start == '#' || (start == 'w' && cursor().word("a word").substr(0, 4) == "warp"))
-      cursor().fail_line("warp " + std::to_string(position_.warp) + " of thread block " + block_name() +
-                         " has " + std::to_string(i) + " instructions, but its 'insts' says " +
-                         std::to_string(instructions));
-    parser_.parse(cursor(), position_, packer_);
+    if (!parser_.append_likely(line_, position_, packer_)) read_instruction(i, instructions);
     if (packer_.size() >= kStoredAtOnce) store();
   }
   store();
   place.bytes = warps_.size() - place.offset;
+}
+
+/// The line is instruction `number` of `count` that the warp has.
+void TextReader::read_instruction(std::uint64_t number, std::uint64_t count) {
+  const char start = line_[start_of(line_)];
+  if (start == '#' || (start == 'w' && cursor().word("a word").substr(0, 4) == "warp"))
+    cursor().fail_line("warp " + std::to_string(position_.warp) + " of thread block " + block_name() +
+                       " has " + std::to_string(number) + " instructions, but its 'insts' says " +
+                       std::to_string(count));
+  parser_.parse(cursor(), position_, packer_);
 }
 
 void TextReader::end() {

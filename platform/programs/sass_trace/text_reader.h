@@ -59,6 +59,7 @@ class TextReader final : public BlockSource {
   [[noreturn]] void fail_at_end(const char* what) const;
   void read_coordinates();
   void read_warp(TraceBlock& block, std::vector<bool>& seen, LineCursor number);
+  void read_instruction(std::uint64_t number, std::uint64_t count);
   [[nodiscard]] std::string block_name() const;
 
   std::unique_ptr<LineReader> lines_;

@@ -63,7 +63,8 @@ class TraceFile final : public BlockSupply {
   std::unique_ptr<BlockSource> open_body() {
     std::unique_ptr<BlockSource> packed;
     if (cache_ == TraceCache::on) packed = open_packed(path_, header_, program_);
-    auto lines = std::make_unique<LineReader>(path_);
+    const bool packs = cache_ == TraceCache::on && packed == nullptr;
+    auto lines = std::make_unique<LineReader>(path_, packs ? Fingerprint::wanted : Fingerprint::unwanted);
     std::string first_line;
     Result<TraceHeader> header = read_header(*lines, first_line);
     if (!header.ok() || !(header.value() == header_))
@@ -72,7 +73,7 @@ class TraceFile final : public BlockSupply {
     std::error_code error;
     std::vector<std::string> scratch = {std::filesystem::temp_directory_path(error).string()};
     std::function<void(const PackedText&)> on_end;
-    if (cache_ == TraceCache::on) {
+    if (packs) {
       scratch.insert(scratch.begin(), folder_of(path_).string());
       on_end = [this](const PackedText& text) { write_packed(path_, header_, program_, text); };
     }

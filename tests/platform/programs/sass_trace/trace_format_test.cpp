@@ -127,6 +127,41 @@ TEST(TraceLoops, EachPassHasItsOwnMaskAddressesAndImmediate) {
   }
 }
 
+TEST(TraceLoops, ABaseAddressIsReadWhateverItsLength) {
+  const std::string digits = "fEdCba9876543210";
+  std::vector<std::string> lines;
+  for (unsigned pass = 0; pass < 3; ++pass)
+    for (unsigned n = 1; n <= digits.size(); ++n)
+      lines.push_back("0000 fffffff0 1 R1 LDG.E 1 R2 4 1 0x" + digits.substr(0, n) + " -8 0");
+  const auto all = play_lines(lines);
+  ASSERT_EQ(all.size(), lines.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(all[i].address[5], std::stoull(digits.substr(0, i % digits.size() + 1), nullptr, 16) - 8) << i;
+}
+
+TEST(TraceLoops, AFaultIsFoundInAnyPass) {
+  const std::string before = "0000 ffffffff 1 R1 LDG.E 1 R2 4 1 0x", behind = " 4 0";
+  const auto fault_behind = [&](std::vector<std::string> lines, const std::string& wrong) {
+    lines.push_back(wrong);
+    TraceText t;
+    t.body = block_of(lines);
+    try {
+      play(t.text());
+    } catch (const InputError& e) {
+      return std::to_string(e.diagnostic.column) + ": " + e.diagnostic.message;
+    }
+    return std::string();
+  };
+  const std::vector<std::string> right = {before + "7fb0fc461c00" + behind, before + "40" + behind,
+                                          before + "80" + behind};
+  for (const char* base :
+       {"", "g000", "7fb0fc461c0g", "7fb0fc46g000", "10000000000000000", "7fb0fc 461c00"}) {
+    const std::string wrong = before + base + behind;
+    EXPECT_NE(fault_behind(right, wrong), "") << base;
+    EXPECT_EQ(fault_behind(right, wrong), fault_behind({}, wrong)) << base;
+  }
+}
+
 TEST(TraceAddresses, ModeZeroListsEachActiveLane) {
   const auto all = play_lines({"0000 80000101 1 R1 LDG.E 1 R2 4 0 0x1000 0x2000 0x3000 0"});
   EXPECT_EQ(all[0].accessed, 0x80000101U);
