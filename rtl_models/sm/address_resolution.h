@@ -38,6 +38,9 @@ class AddressResolution {
   /// memory. If it is one, resolves it and returns the line's mapping; else null.
   [[nodiscard]] const Mapping* resolve_whole_line(const MemOp& op, const MemoryAccess& written,
                                                   ResolvedAccess& out);
+  /// The same of a load of global memory that is not `.mmio`.
+  [[nodiscard]] const Mapping* resolve_global_line(const MemOp& op, const MemoryAccess& written,
+                                                   ResolvedAccess& out);
 
  private:
   struct Extent;
@@ -65,9 +68,14 @@ class AddressResolution {
 
 inline const Mapping* AddressResolution::resolve_whole_line(const MemOp& op, const MemoryAccess& written,
                                                             ResolvedAccess& out) {
+  if (op.kind != MemKind::load || op.space != Space::global || op.is_mmio) return nullptr;
+  return resolve_global_line(op, written, out);
+}
+
+inline const Mapping* AddressResolution::resolve_global_line(const MemOp& op, const MemoryAccess& written,
+                                                             ResolvedAccess& out) {
   if (written.form != AddressForm::strided || written.stride != 4 || written.active != ~LaneMask{0} ||
-      written.base % kLineBytes != 0 || op.kind != MemKind::load || op.space != Space::global ||
-      op.bytes_per_lane() != 4 || op.is_mmio)
+      written.base % kLineBytes != 0 || op.bytes_per_lane() != 4)
     return nullptr;
   const Mapping* const mapping = map_.space->reach(VirtualAddress{written.base}, kLineBytes, hint_);
   if (mapping == nullptr || mapping->kind != MappingKind::memory || mapping->device) return nullptr;

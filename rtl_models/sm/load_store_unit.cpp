@@ -87,12 +87,10 @@ void LoadStoreUnit::start(const MemoryMap& map) {
     shared_ = SharedMemory(parameters_.shared_bytes, parameters_.shared_banks, map.with_data);
 }
 
-void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
-  if (waits_due_ <= now) end_due_waits(now, events);
-  if (entries_.queued() == 0 || head_.busy_until > now) return;
+/// The oldest entry has come to the unit, and no bank that it needs is busy.
+void LoadStoreUnit::advance_head(Cycle now, std::vector<LsuEvent>& events) {
   const unsigned index = entries_.front();
   LsuEntry& e = entries_[index];
-  if (e.at > now) return;
   if (e.maintenance.what != 0) return send_maintenance(now, index);
   if (!head_.started) {
     if (send_plain_line(now, index, e)) return;
@@ -134,11 +132,10 @@ void LoadStoreUnit::advance(Cycle now, std::vector<LsuEvent>& events) {
 /// its port to L1 is free, what begin_head(), send_line() and finish_head() do for all. False: it is to go by
 /// them, and nothing has been done that they would not do.
 bool LoadStoreUnit::send_plain_line(Cycle now, unsigned index, LsuEntry& e) {
-  if (e.killed || invalidating_ != 0) return false;
+  if (!e.plain || e.killed || invalidating_ != 0) return false;
   const MemOp& op = e.instruction->mem;
-  if (!op.is_plain_load()) return false;
   e.access.say_contiguous(op.bytes_per_lane());
-  const Mapping* const whole = resolution_.resolve_whole_line(op, e.access, e.resolved);
+  const Mapping* const whole = resolution_.resolve_global_line(op, e.access, e.resolved);
   if (whole == nullptr) return false;
   const VirtualAddress line{e.access.base};
   Out<RequestMessage>& port = ports_.to_l1_of(line);

@@ -88,7 +88,8 @@ class LoadStoreUnit {
         builder_(owner.pool()),
         shared_(0, parameters.shared_banks, false),
         entries_(parameters),
-        arrivals_(parameters.warp_slots) {}
+        arrivals_(parameters.warp_slots),
+        whole_line_cycles_(std::max(parameters.l1_pass_cycles, cycles_of_l1(kLineBytes))) {}
 
   /// Is told of what accesses do; null: nobody is.
   void profile_by(SmProfile* profile) { profile_ = profile; }
@@ -110,7 +111,11 @@ class LoadStoreUnit {
   [[nodiscard]] LsuEntries& entries() { return entries_; }
   [[nodiscard]] const LsuEntries& entries() const { return entries_; }
   /// Sends or performs what can be in this cycle. Events are appended.
-  void advance(Cycle now, std::vector<LsuEvent>& events);
+  void advance(Cycle now, std::vector<LsuEvent>& events) {
+    if (waits_due_ <= now) end_due_waits(now, events);
+    if (entries_.queued() != 0 && head_.busy_until <= now && entries_[entries_.front()].at <= now)
+      advance_head(now, events);
+  }
   /// Sends the invalidation of CCTL.C.IVALL past the queue. False: its port is not ready.
   [[nodiscard]] bool invalidate_constants(Cycle now);
   /// A response has come back from one of the caches, or from another SM. Events are appended.
@@ -250,6 +255,7 @@ class LoadStoreUnit {
     Cycle due = 0;      ///< when it gives up
     LaneMask open = 0;  ///< lanes whose phase is not complete yet
   };
+  void advance_head(Cycle now, std::vector<LsuEvent>& events);
   [[nodiscard]] bool move_whole_line(LsuEntry& e);
   [[nodiscard]] bool move_lanes(LsuEntry& e);
   [[nodiscard]] bool perform_line(Cycle now, LsuEntry& e, unsigned index, bool faulted,
@@ -257,7 +263,7 @@ class LoadStoreUnit {
   [[nodiscard, gnu::always_inline]] inline bool send_plain_line(Cycle now, unsigned index, LsuEntry& e);
   void begin_head(Cycle now, unsigned index, std::vector<LsuEvent>& events);
   [[nodiscard]] Cycle banks_of_whole_line(Cycle now) const {
-    return owner_.domain().after(now, std::max(parameters_.l1_pass_cycles, cycles_of_l1(kLineBytes)));
+    return owner_.domain().after(now, whole_line_cycles_);
   }
   void pace_atomic(Cycle now, const LsuEntry& e);
   [[nodiscard]] bool may_perform_shared(Cycle now) const {
@@ -349,6 +355,7 @@ class LoadStoreUnit {
   BulkSink* bulk_ = nullptr;
   SharedObserver* observer_ = nullptr;
   SmProfile* profile_ = nullptr;
+  unsigned whole_line_cycles_;  ///< for which a load of a line takes L1's banks
   Head head_;
   bool with_data_ = true;
   VidmemAccess* vidmem_ = nullptr;       ///< null: the run is not functional

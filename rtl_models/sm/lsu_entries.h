@@ -27,6 +27,7 @@ struct alignas(64) LsuEntry {
   bool tokens = false;                               ///< the SM's own access to a call-return stack
   bool tracked = false;                              ///< a copy for which mbarriers may wait
   bool killed = false;                               ///< its warp has faulted: results go nowhere
+  bool plain = false;                                ///< MemOp::is_plain_load()
   AnsweredBy answered_by = AnsweredBy::first_level;  ///< its furthest answer; kept for a profile only
   CacheMaintenance maintenance;   ///< what it asks of a whole cache, an instruction's or the SM's
   std::uint32_t copy_group = 0;   ///< the group of an asynchronous copy in its warp's CopyGroups
@@ -66,7 +67,7 @@ class LsuEntries {
     LsuEntry& e = entries_[index];
     e.instruction = nullptr;
     e.lines_pending = 0;
-    e.sent = e.tokens = e.tracked = e.killed = false;
+    e.sent = e.tokens = e.tracked = e.killed = e.plain = false;
     e.answered_by = AnsweredBy::first_level;
     e.maintenance = {};
     e.bulk_left = 0;
@@ -77,14 +78,13 @@ class LsuEntries {
   }
   /// The entry goes behind those queued before.
   void queue(unsigned index) {
-    const auto size = static_cast<unsigned>(queue_.size());
     const unsigned at = head_ + queued_++;
-    queue_[at < size ? at : at - size] = index;
+    queue_[at < most_entries_ ? at : at - most_entries_] = index;
   }
   /// The oldest in the queue. Pre: queued() > 0.
   [[nodiscard]] unsigned front() const { return queue_[head_]; }
   void pop_front() {
-    if (++head_ == queue_.size()) head_ = 0;
+    if (++head_ == most_entries_) head_ = 0;
     --queued_;
   }
   void free(unsigned index) {
@@ -133,7 +133,7 @@ class LsuEntries {
   [[nodiscard]] unsigned queued() const { return queued_; }
   [[nodiscard]] bool has_queued(unsigned slot) const {
     for (unsigned i = 0; i < queued_; ++i)
-      if (entries_[queue_[(head_ + i) % queue_.size()]].slot == slot) return true;
+      if (entries_[queue_[(head_ + i) % most_entries_]].slot == slot) return true;
     return false;
   }
 
@@ -142,7 +142,7 @@ class LsuEntries {
   std::vector<std::unique_ptr<LaneBuffers>> own_buffers_;  ///< of those made for parked waits
   std::vector<LsuEntry> entries_;
   std::vector<unsigned> free_;
-  std::vector<unsigned> queue_;  ///< a ring
+  std::vector<unsigned> queue_;  ///< a ring of most_entries_
   unsigned head_ = 0, queued_ = 0;
   int room_;  ///< entries that may be taken: those free, less the spare ones
   unsigned capacity_, most_entries_;

@@ -489,7 +489,8 @@ void Sm::keep_at_barrier(unsigned slot) {
 
 void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   ResidentWarp& w = core_.warp(slot);
-  if (i.mem.releases()) {
+  const bool plain = i.mem.is_plain_load();
+  if (!plain && i.mem.releases()) {
     if (const auto drain = step_before_release(i.mem); drain && !w.drained) {
       ordering_.begin(slot, i.mem, edge_);
       send_step(now, slot, *drain);
@@ -516,23 +517,33 @@ void Sm::issue_memory(Cycle now, unsigned slot, const Instruction& i) {
   e.instruction = &i;
   e.shared_base = core_.shared_base(slot);
   e.limits = core_.limits(slot);
+  e.plain = plain;
+  if (plain) {
+    ++w.loads;
+  } else {
+    begin_access(slot, i, e);
+  }
+  scoreboard_.set(slot, i, kNever);
+  if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
+  if (functional_ && alone && lsu_.perform_now(now, index, events_))
+    handle_events(now);
+  else
+    lsu_.entries().queue(index);
+}
+
+/// An access that may be more than a plain load: notes all that it asks for.
+void Sm::begin_access(unsigned slot, const Instruction& i, LsuEntry& e) {
   e.maintenance = maintenance_of(i.mem);
   e.bulk_left = i.mem.kind == MemKind::bulk_copy ? e.access.active : 0;
   e.copy_group = core_.begin_access(slot, i.mem, e.access.active);
   if (e.bulk_left != 0 && is_grouped(i.mem.bulk) && mutated(SmMutation::bulk_read_told_early))
     for (unsigned n = lane_count(e.bulk_left); n-- > 0;) core_.finish_bulk_read(slot, e.copy_group);
-  scoreboard_.set(slot, i, kNever);
   if (parameters_.shared_atomic_interval != 0 && is_shared_atomic(i))
     pace_[slot].shared_atomic = edge_ + parameters_.shared_part_cycles + parameters_.shared_atomic_interval;
-  if (i.write_counter != DependenceCounters::kNone) dependences_[slot].hold(i.write_counter);
   if (blocks(i.mem)) {
-    w.hold = Hold::acquire;
+    core_.warp(slot).hold = Hold::acquire;
     ordering_.begin(slot, i.mem, edge_);
   }
-  if (functional_ && alone && lsu_.perform_now(now, index, events_))
-    handle_events(now);
-  else
-    lsu_.entries().queue(index);
 }
 
 void Sm::issue_fence(Cycle now, unsigned slot, const MemOp& fence) {
@@ -697,6 +708,13 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
         e, edge_,
         domain().edge_at_or_after(event.ready) + parameters_.issue_latency - domain().edge_at_or_after(e.at));
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].release(i.write_counter, event.ready);
+  if (e.plain) {
+    --w.loads;
+    if (!killed && core_.complete_load(slot, i, e.access)) scoreboard_.set(slot, i, event.ready);
+    lsu_.entries().free(event.entry);
+    if (!scheduler_.is_scheduled(slot)) evaluate(slot);
+    return;
+  }
   // What a copy wrote can be read then.
   if (i.mem.kind == MemKind::async_copy && !scheduler_.is_scheduled(slot) &&
       w.next->kind == InstructionKind::wait_copies)

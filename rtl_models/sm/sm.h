@@ -244,6 +244,7 @@ class Sm final : public Component, public LooseTarget {
   void issue_matrix(Cycle now, unsigned slot, const Instruction& i);
   std::uint64_t take_tensor_pipe(unsigned slot, const Instruction& i, std::uint64_t edge);
   void issue_memory(Cycle now, unsigned slot, const Instruction& i);
+  void begin_access(unsigned slot, const Instruction& i, LsuEntry& e);
   void issue_fence(Cycle now, unsigned slot, const MemOp& fence);
   void issue_invalidation(Cycle now, unsigned slot);
   void issue_at_cluster_barrier(Cycle now, unsigned slot, const Instruction& i);

@@ -198,7 +198,11 @@ class SmCore {
                                               std::uint32_t copy_group, bool killed) {
     --warps_[slot].in_flight(i.mem);
     if (i.mem.kind == MemKind::async_copy) copies_[slot].finish(copy_group);
-    if (killed || source_->state(slot) == WarpState::exited) return false;
+    return !killed && complete_load(slot, i, access);
+  }
+  /// The warp, if it has not ended, gets the results of an instruction.
+  [[gnu::always_inline]] bool complete_load(unsigned slot, const Instruction& i, const MemoryAccess& access) {
+    if (source_->state(slot) == WarpState::exited) return false;
     source_->complete(slot, i, access, with_data_);
     return true;
   }
