@@ -162,12 +162,13 @@ class Crossbar final : public Component, public LooseTarget {
   // With a network.
   [[nodiscard]] Cycle tick_network(Cycle now);
   [[nodiscard]] bool may_enter(unsigned client) const;
-  void enter_network(Cycle now, std::uint64_t edge, unsigned client);
+  // What is done for every message on its way, and in one place, is done there.
+  [[gnu::always_inline]] inline void enter_network(Cycle now, std::uint64_t edge, unsigned client);
   void count_entry(unsigned client, bool waits) {
     if (network_->inside(client)) ++counters_.network_requests;
     counters_.network_waits += waits;
   }
-  void reply_network(Cycle now, std::uint64_t edge, unsigned output);
+  [[gnu::always_inline]] inline void reply_network(Cycle now, std::uint64_t edge, unsigned output);
   // Where walks read page tables.
   [[nodiscard]] bool walks_read() const { return walks_client_ != kNoClient; }
   [[nodiscard]] Cycle advance_walks(std::uint64_t edge);
@@ -184,9 +185,9 @@ class Crossbar final : public Component, public LooseTarget {
   void grant_request(Cycle now, unsigned slice);
   void grant_response(Cycle now, unsigned client);
   Request* copy_for_slice(unsigned client);
-  void count_request(const Request& r);
+  [[gnu::always_inline]] inline void count_request(const Request& r);
   void count_walk(const Request& r);
-  void count_response(const Request& r);
+  [[gnu::always_inline]] inline void count_response(const Request& r);
   void perform_maintenance(Request& r, Cycle& at);
 
   CrossbarCore core_;

@@ -21,7 +21,8 @@ L1Lg::L1Lg(Engine& engine, std::string name, ClockDomain domain, const L1LgParam
     : Component(engine, std::move(name), domain),
       core_(parameters, with_data),
       with_data_(with_data),
-      out_capacity_(parameters.outgoing) {
+      out_capacity_(parameters.outgoing),
+      ports_(ports) {
   sides_.push_back({&from_sm, &to_sm, {}});
   for (unsigned n = 1; n < ports; ++n) {
     Port& port = more_.emplace_back(*this, n);

@@ -105,7 +105,7 @@ class L1Lg final : public Component, public LooseTarget {
   [[gnu::always_inline]] inline bool answer(Cycle now, Side& side);
   /// The answers that leave by the port by which `r` came.
   [[nodiscard]] RequestQueue& answers_of(const Request& r) {
-    return sides_[l1_port_of(r.virtual_line, static_cast<unsigned>(sides_.size()))].served;
+    return sides_[l1_port_of(r.virtual_line, ports_)].served;
   }
   [[nodiscard]] std::size_t answers() const {
     std::size_t n = 0;
@@ -151,7 +151,8 @@ class L1Lg final : public Component, public LooseTarget {
   static constexpr unsigned kHitLimit = 4;
   FillPatience fill_patience_;
   std::deque<Port> more_;      ///< the ports but the first
-  std::vector<Side> sides_;    ///< of all ports
+  unsigned ports_;             ///< all of them
+  std::vector<Side> sides_;    ///< likewise
   RequestQueue outgoing_;      ///< for the crossbar, in order
   unsigned fetches_ = 0;       ///< fetches under way; each may need a place for a write-back
   RequestList half_drained_;   ///< maintenance whose generic writes are performed

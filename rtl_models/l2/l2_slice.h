@@ -88,17 +88,18 @@ class L2Slice final : public Component, public LooseTarget, private WriteBackSin
 
  private:
   void write_back(const WriteBack& w) override;
-  [[nodiscard]] bool accept(Request& r);
+  [[nodiscard, gnu::always_inline]] inline bool accept(Request& r);
   [[nodiscard]] bool accept_new(Request& r);
-  [[nodiscard]] bool look_up_next(Cycle now);
-  [[nodiscard]] bool follow(Request& r, const L2Outcome& out);
+  [[nodiscard, gnu::always_inline]] inline bool look_up_next(Cycle now);
+  [[nodiscard, gnu::always_inline]] inline bool follow(Request& r, const L2Outcome& out);
   void maintain(Request& r);
   void flush(const Request& r, PhysicalAddress line);
   void pass_on(Request* r);
   void note_posted(const Request& r);
   void handle_response(Request& r);
   void answer(Request* r) {
-    if (!answers_late_) return served_.push(r);
+    // A read that does not go to the other partition is late for nothing.
+    if (!answers_late_ || (r->command == Command::read && !r->far)) return served_.push(r);
     answer_late(r);
   }
   void answer_late(Request* r);
