@@ -47,7 +47,9 @@ struct NvmeReport {
   unsigned long long failure;
 };
 
-constexpr unsigned kWrite = 1, kRead = 2;  // opcodes
+constexpr unsigned kWrite = 1, kRead = 2;              // opcodes
+constexpr unsigned kCreateSq = 1, kCreateCq = 5;       // of the admin queue
+constexpr unsigned kContiguous = 1;                    // of a queue that is created
 constexpr unsigned kMostBuffers = 256;
 constexpr unsigned kLate = ~0u;
 
@@ -61,28 +63,23 @@ __device__ unsigned load_acquire(const unsigned* address) {
   return value;
 }
 
-// The first thread's view of a queue.
+// A queue pair, as the thread that uses it has it.
 class Commands {
  public:
-  __device__ Commands(const NvmeQueue& queue, const NvmeBuffers& buffers, const NvmeWork& work, unsigned stride)
-      : queue_(queue), buffers_(buffers), work_(work), stride_(stride) {
+  __device__ Commands(const NvmeQueue& queue, unsigned long long patience) : queue_(queue), patience_(patience) {
     tail_ = queue.progress[0] % queue.entries;
     head_ = queue.progress[1] % queue.entries;
     phase_ = 1 - queue.progress[1] / queue.entries % 2;
   }
 
-  // Puts a command into the queue; its identifier is the number of its buffer.
-  __device__ void add(unsigned opcode, unsigned buffer, unsigned long long block) {
-    const unsigned pages = (work_.blocks * work_.block_bytes + queue_.page_bytes - 1) / queue_.page_bytes;
-    const unsigned long long first = buffers_.data_bus + (unsigned long long)buffer * stride_;
-    const unsigned long long second = pages == 1   ? 0
-                                      : pages == 2 ? first + queue_.page_bytes
-                                                   : buffers_.lists_bus + (unsigned long long)buffer * queue_.page_bytes;
+  // Puts a command into the queue. `data1`, `data2`: the entries of its data pointer.
+  __device__ void add(unsigned opcode, unsigned id, unsigned nsid, unsigned long long data1, unsigned long long data2,
+                      unsigned dword10, unsigned dword11, unsigned dword12) {
     uint4* const command = queue_.submissions + 4ull * tail_;
-    command[0] = make_uint4(opcode | buffer << 16, work_.nsid, 0, 0);
-    command[1] = make_uint4(0, 0, (unsigned)first, (unsigned)(first >> 32));
-    command[2] = make_uint4((unsigned)second, (unsigned)(second >> 32), (unsigned)block, (unsigned)(block >> 32));
-    command[3] = make_uint4(work_.blocks - 1, 0, 0, 0);
+    command[0] = make_uint4(opcode | id << 16, nsid, 0, 0);
+    command[1] = make_uint4(0, 0, (unsigned)data1, (unsigned)(data1 >> 32));
+    command[2] = make_uint4((unsigned)data2, (unsigned)(data2 >> 32), dword10, dword11);
+    command[3] = make_uint4(dword12, 0, 0, 0);
     tail_ = tail_ + 1 == queue_.entries ? 0 : tail_ + 1;
     ++added_;
   }
@@ -98,7 +95,7 @@ class Commands {
     const unsigned* const word = &queue_.completions[head_].w;
     unsigned value = load_acquire(word);
     for (unsigned long long looks = 1; (value >> 16 & 1) != phase_; value = load_acquire(word))
-      if (looks++ == work_.patience) return kLate;
+      if (looks++ == patience_) return kLate;
     if (++head_ == queue_.entries) {
       head_ = 0;
       phase_ ^= 1;
@@ -108,6 +105,7 @@ class Commands {
     return value;
   }
 
+  // Whoever uses the queue next goes on from here.
   __device__ void leave() {
     queue_.progress[0] += added_;
     queue_.progress[1] += taken_;
@@ -115,9 +113,7 @@ class Commands {
 
  private:
   const NvmeQueue& queue_;
-  const NvmeBuffers& buffers_;
-  const NvmeWork& work_;
-  unsigned stride_;
+  unsigned long long patience_;
   unsigned tail_, head_, phase_;
   unsigned long long added_ = 0, taken_ = 0;
 };
@@ -141,13 +137,20 @@ extern "C" __global__ void nvme_io(NvmeQueue queue, NvmeBuffers buffers, NvmeWor
     }
   __syncthreads();
 
-  Commands commands(queue, buffers, work, stride);
+  Commands commands(queue, work.patience);
   unsigned long long next = 0, written = 0, failed = 0, failure = 0, sum = 0;
   unsigned under_way = 0;
+  const auto add = [&](unsigned opcode, unsigned buffer, unsigned long long block) {
+    const unsigned long long first = buffers.data_bus + (unsigned long long)buffer * stride;
+    const unsigned long long second = pages == 1   ? 0
+                                      : pages == 2 ? first + queue.page_bytes
+                                                   : buffers.lists_bus + (unsigned long long)buffer * queue.page_bytes;
+    commands.add(opcode, buffer, work.nsid, first, second, (unsigned)block, (unsigned)(block >> 32), work.blocks - 1);
+  };
   const auto read_next = [&](unsigned buffer) {
     chunk_in[buffer] = next;
     is_written[buffer] = false;
-    commands.add(kRead, buffer, work.from + next++ * work.blocks);
+    add(kRead, buffer, work.from + next++ * work.blocks);
     ++under_way;
   };
   if (threadIdx.x == 0) {
@@ -181,7 +184,7 @@ extern "C" __global__ void nvme_io(NvmeQueue queue, NvmeBuffers buffers, NvmeWor
     if (threadIdx.x != 0) continue;
     if (came) {
       is_written[buffer] = true;
-      commands.add(kWrite, buffer, work.to + chunk_in[buffer] * work.blocks);
+      add(kWrite, buffer, work.to + chunk_in[buffer] * work.blocks);
     } else {
       --under_way;
       if (good) ++written;
@@ -201,4 +204,23 @@ extern "C" __global__ void nvme_io(NvmeQueue queue, NvmeBuffers buffers, NvmeWor
   report->written += written;
   report->failed += failed;
   if (report->failure == 0) report->failure = failure;
+}
+
+// Creates I/O queue pair `number` by the admin queue, where the host leaves that to the GPU. Its memory is zeros. *failure:
+// word 3 of the completion that told of a failure, all ones: it did not come in time; 0: the queues are there. One thread.
+extern "C" __global__ void nvme_create(NvmeQueue admin, unsigned number, unsigned entries, unsigned long long submissions_bus,
+                                       unsigned long long completions_bus, unsigned long long patience,
+                                       unsigned long long* failure) {
+  Commands commands(admin, patience);
+  const unsigned which = (entries - 1) << 16 | number;
+  commands.add(kCreateCq, 0, 0, completions_bus, 0, which, kContiguous, 0);
+  commands.ring();
+  unsigned completion = commands.take();
+  if (completion >> 17 == 0) {
+    commands.add(kCreateSq, 1, 0, submissions_bus, 0, which, number << 16 | kContiguous, 0);
+    commands.ring();
+    completion = commands.take();
+  }
+  commands.leave();
+  *failure = completion == kLate ? ~0ull : completion >> 17 != 0 ? completion : 0;
 }
