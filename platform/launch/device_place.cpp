@@ -95,7 +95,8 @@ class PlaceParser {
     if (!number || at_ != text_.size()) return no_vector();
     const DeviceKind& kind = kind_of(name->kind);
     if (*number < kind.vectors) return std::pair{*name, static_cast<unsigned>(*number)};
-    fault(0, text_.size(), std::string(kind.what) + " has the vectors 0 to " + std::to_string(kind.vectors - 1));
+    fault(0, text_.size(),
+          std::string(kind.what) + " has the vectors 0 to " + std::to_string(kind.vectors - 1));
     return std::nullopt;
   }
 

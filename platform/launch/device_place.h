@@ -37,7 +37,7 @@ struct DevicePlace {
                                                            Diagnostics& faults);
 /// Reads "peer[0]": a device.
 [[nodiscard]] std::optional<DeviceName> read_device(const Document& document, const Member& member,
-                                                  Diagnostics& faults);
+                                                    Diagnostics& faults);
 /// Reads "peer[0].vector[3]": a device, and a vector that such a device can have.
 [[nodiscard]] std::optional<std::pair<DeviceName, unsigned>> read_vector(const Document& document,
                                                                          const Member& member,

@@ -52,8 +52,8 @@ struct HostStep {
   bool at_least = false;                   ///< of wait: more will do
   DeviceName device;                       ///< of interrupt
   unsigned vector = 0;
-  std::uint64_t cycles = 0;                ///< of delay
-  Place place;                             ///< of what it says to do
+  std::uint64_t cycles = 0;  ///< of delay
+  Place place;               ///< of what it says to do
 };
 
 /// A register of a device that a launch file sets or checks.

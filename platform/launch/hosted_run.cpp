@@ -239,7 +239,8 @@ std::vector<Comparison> HostedRun::compared(const LaunchFile& file) {
   std::vector<Comparison> out;
   for (const LaunchRegister& r : file.registers) {
     if (!r.expect) continue;
-    const RegisterFile& registers = platform_.pcie()->function(number_of(r.where.device)).function().registers();
+    const RegisterFile& registers =
+        platform_.pcie()->function(number_of(r.where.device)).function().registers();
     const std::uint64_t got = registers.peek(r.where.offset, r.where.bytes).value & r.mask;
     const std::uint64_t wanted = *r.expect & r.mask;
     out.push_back({"register \"" + r.where.text + "\"", {}});

@@ -631,9 +631,10 @@ void LaunchRunner::State::set_up_host(PlacedFile& placed, Diagnostics& faults) {
     if (is_there && (!need.device || device.number < (is_nvme ? pcie.nvme.count : pcie.peers))) continue;
     const std::string key = is_nvme ? "pcie_system.nvme.count" : "pcie_system.peers";
     faults.push_back(file.document->fault(
-        need.place, is_there ? "the platform has no " + device.text() : "the platform has no host with devices",
-        "its devices are as many as " + key + " says (--set " + key + "=" + std::to_string(device.number + 1) +
-            ")"));
+        need.place,
+        is_there ? "the platform has no " + device.text() : "the platform has no host with devices",
+        "its devices are as many as " + key + " says (--set " + key + "=" +
+            std::to_string(device.number + 1) + ")"));
     if (!is_there) return;
   }
   for (std::size_t n = 0; n + 1 < states.size(); ++n) check_registers(plan.files[n].file, file, faults);

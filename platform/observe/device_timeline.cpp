@@ -25,7 +25,8 @@ void DeviceTimeline::name_thread(unsigned thread, const std::string& what) {
 void DeviceTimeline::accessed(const BusAccess& access) {
   if (!is_shown(access.cycle)) return;
   const EndpointFunction& function = device_.function();
-  const RegisterMap* const map = access.bar == function.register_bar() ? &function.registers().map() : nullptr;
+  const RegisterMap* const map =
+      access.bar == function.register_bar() ? &function.registers().map() : nullptr;
   std::string where = register_name(access, map);
   const std::string value = access.bytes == 0 ? std::string() : fmt::format(" = 0x{:x}", access.value);
   if (where.empty()) where = fmt::format("bar {} + 0x{:x}", access.bar, access.offset);
@@ -101,9 +102,9 @@ void DeviceTimeline::add_slice(const std::string& name, const char* category, un
                                Cycle end, const std::string& arguments) {
   if (end < window_.first || begin > window_.last) return;
   const Cycle first = std::max(begin, window_.first), last = std::min(end, window_.last);
-  writer_.add(fmt::format(
-      R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{}}})", name, category,
-      row_, thread, first, last - first, arguments));
+  writer_.add(
+      fmt::format(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{}}})", name,
+                  category, row_, thread, first, last - first, arguments));
 }
 
 /// Of one queue, or of all.

@@ -212,22 +212,25 @@ TEST(GpuNvme, ItsTimelineShowsWhoDoesWhatAndWhen) {
     EXPECT_EQ(e.block, "nvme[0]");
     EXPECT_FALSE(e.lost || e.unfinished);
     EXPECT_EQ(e.track.rfind("nvme[0] queue ", 0), 0U) << e.track;
-    const auto queue = static_cast<unsigned>(std::stoul(e.track.substr(std::string("nvme[0] queue ").size())));
+    const auto queue =
+        static_cast<unsigned>(std::stoul(e.track.substr(std::string("nvme[0] queue ").size())));
     ++commands[queue][e.name];
     of_queue[queue].push_back(e);
   }
   const unsigned fills = s.chunks, looks = s.chunks;  // by the host, before and after
   EXPECT_EQ(commands[0], (std::map<std::string, unsigned>{{"CREATE_CQ", 3}, {"CREATE_SQ", 3}}));
   EXPECT_EQ(commands[1], (std::map<std::string, unsigned>{{"READ", s.chunks}, {"WRITE", s.chunks}}));
-  EXPECT_EQ(commands[2], (std::map<std::string, unsigned>{{"READ", s.host_pages + looks}, {"WRITE", s.host_pages + fills}}));
+  EXPECT_EQ(commands[2], (std::map<std::string, unsigned>{{"READ", s.host_pages + looks},
+                                                          {"WRITE", s.host_pages + fills}}));
   EXPECT_EQ(commands[3], (std::map<std::string, unsigned>{{"READ", s.host_pages}, {"WRITE", s.host_pages}}));
-  EXPECT_EQ(steps, (std::set<std::string>{"fetch", "data pointer", "data", "media"}));
+  EXPECT_THAT(steps, testing::IsSupersetOf({"fetch", "data pointer", "media", "data"}));
   // All buffers are under way at once.
   unsigned most = 0;
   for (const TimelineDeviceEvent& at : of_queue[1])
-    most = std::max(most, static_cast<unsigned>(std::count_if(of_queue[1].begin(), of_queue[1].end(), [&](const auto& e) {
-                      return e.begin <= at.begin && at.begin < e.end;
-                    })));
+    most = std::max(
+        most, static_cast<unsigned>(std::count_if(of_queue[1].begin(), of_queue[1].end(), [&](const auto& e) {
+          return e.begin <= at.begin && at.begin < e.end;
+        })));
   EXPECT_EQ(most, s.buffers);
 }
 

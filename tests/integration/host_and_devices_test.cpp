@@ -128,7 +128,8 @@ TEST_F(HostAndDevices, AFileThatNeedsADriveSaysHowToHaveIt) {
   const std::string buffer = "nvme[0].bar[4]", doorbell = "nvme[0].SQ_TAIL_DOORBELL[1]";
   const Finished absent = run(changed("nvme_io", doorbell, buffer), {drive});
   EXPECT_EQ(absent.status, 2);
-  EXPECT_THAT(absent.err, AllOf(HasSubstr("nvme[0] has no BAR 4"), HasSubstr("pcie_system.nvme.buffer_bytes=")));
+  EXPECT_THAT(absent.err,
+              AllOf(HasSubstr("nvme[0] has no BAR 4"), HasSubstr("pcie_system.nvme.buffer_bytes=")));
   const Finished beyond = run("launch.toml", {drive, "--set=pcie_system.nvme.buffer_bytes=4096"});
   EXPECT_THAT(beyond.err, Not(HasSubstr("has no BAR")));
   const Finished vector = run(changed("nvme_io", "write = \"nvme[0].CQ_HEAD_DOORBELL[2]\"\nvalue = 2\n",

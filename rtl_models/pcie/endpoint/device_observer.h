@@ -12,7 +12,7 @@ namespace warpline {
 
 /// A command of a device's queue, as it is shown.
 struct ObservedCommand {
-  std::string_view name;                                      ///< what it does: "READ"
+  std::string_view name;                                       ///< what it does: "READ"
   std::vector<std::pair<const char*, std::uint64_t>> details;  ///< its identifier, status and so on
 };
 

@@ -78,7 +78,8 @@ DriveQueue Drive::new_queue(unsigned number, unsigned entries) {
 
 bool Drive::becomes(bool ready) {
   for (unsigned looks = 0; looks != 10000; ++looks) {
-    if (((host_.load(registers_ + WL_NVME_CSTS_OFFSET, 4) & WL_NVME_CSTS_RDY_MASK) != 0) == ready) return true;
+    if (((host_.load(registers_ + WL_NVME_CSTS_OFFSET, 4) & WL_NVME_CSTS_RDY_MASK) != 0) == ready)
+      return true;
     host_.delay_ns(kLook);
   }
   return false;

@@ -46,11 +46,13 @@ void HostTraffic::step() {
       ++failed_;
     } else if (!slot.reads) {
       slot.reads = true;
-      queue_.submit(of_page(WL_NVME_NVM_OPCODE_READ, slot.in, first_ + std::uint64_t{kBlocks} * slot.page), done.id);
+      queue_.submit(of_page(WL_NVME_NVM_OPCODE_READ, slot.in, first_ + std::uint64_t{kBlocks} * slot.page),
+                    done.id);
       ++busy_;
       continue;
     } else {
-      for (unsigned i = 0; i != kBlocks * kBlockBytes; ++i) wrong_ += slot.in.bytes[i] != byte_of(slot.page, i);
+      for (unsigned i = 0; i != kBlocks * kBlockBytes; ++i)
+        wrong_ += slot.in.bytes[i] != byte_of(slot.page, i);
     }
     write_next(done.id);
   }

@@ -5,8 +5,8 @@
 
 #include "drive.h"
 
-/// What the host does with a queue of its own meanwhile: it writes pages to blocks of its own, reads them back into other
-/// memory and compares, four at a time.
+/// What the host does with a queue of its own meanwhile: it writes pages to blocks of its own, reads them
+/// back into other memory and compares, four at a time.
 class HostTraffic {
  public:
   static constexpr unsigned kSlots = 4, kBlocks = 8, kBlockBytes = 512;

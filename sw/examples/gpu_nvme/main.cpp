@@ -1,5 +1,5 @@
-// A GPU reads and writes a drive by itself: a kernel has a queue pair of an NVMe controller in video memory, rings its
-// doorbells, and works on the blocks that come, while the host uses other queues of the same drive.
+// A GPU reads and writes a drive by itself: a kernel has a queue pair of an NVMe controller in video memory,
+// rings its doorbells, and works on the blocks that come, while the host uses other queues of the same drive.
 //
 //     host ---- root complex ---- GPU: kernel, queue pair 1, its data
 //      |             |
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
               static_cast<unsigned long long>(outcome.written), scenario.blocks,
               static_cast<unsigned long long>(outcome.failed), outcome.sum_is_right ? "right" : "wrong",
               outcome.wrong_words, outcome.microseconds);
-  std::printf("host:   %u pages written and read, %u commands failed, %u bytes wrong\n", 2 * scenario.host_pages,
-              outcome.host_failed, outcome.host_wrong);
+  std::printf("host:   %u pages written and read, %u commands failed, %u bytes wrong\n",
+              2 * scenario.host_pages, outcome.host_failed, outcome.host_wrong);
   return outcome.is_right(scenario) ? 0 : 1;
 }

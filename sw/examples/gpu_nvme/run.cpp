@@ -74,7 +74,8 @@ class Machine {
     // The GPU's memory lies behind the longest of its BARs.
     const auto& bars = host_->devices()[card_].bars;
     memory_bar_ = static_cast<unsigned>(
-        std::max_element(bars.begin(), bars.end(), [](const auto& a, const auto& b) { return a.bytes < b.bytes; }) -
+        std::max_element(bars.begin(), bars.end(),
+                         [](const auto& a, const auto& b) { return a.bytes < b.bytes; }) -
         bars.begin());
     if (!host_->open_bar(drive_, card_, memory_bar_) || !host_->open_bar(card_, drive_, 0))
       return "GPU and drive do not reach each other\n";
@@ -122,7 +123,8 @@ class Machine {
 /// The host's way to fill the drive and to look at it, a chunk at a time. What fails is tried again.
 class Contents {
  public:
-  Contents(Drive& drive, DriveQueue& queue, unsigned blocks) : queue_(queue), bytes_(std::size_t{blocks} * kBlockBytes) {
+  Contents(Drive& drive, DriveQueue& queue, unsigned blocks)
+      : queue_(queue), bytes_(std::size_t{blocks} * kBlockBytes) {
     memory_ = drive.share(bytes_);
     list_ = drive.share(kPage);
     for (std::uint64_t page = 1; page * kPage < bytes_; ++page) {
@@ -187,8 +189,8 @@ Outcome run(const Scenario& scenario) {
   const std::uint64_t progress = gpu.allocate("", 16), report = gpu.allocate("", sizeof(KernelReport));
   if (!drive.start()) return out.failure = "the drive does not get ready\n", out;
   DriveQueue first = drive.new_queue(kHostQueue, 16), second = drive.new_queue(kHostQueue + 1, 8);
-  if (!drive.create(kKernelQueue, scenario.entries, submissions.bus, completions.bus) || !drive.create(first) ||
-      !drive.create(second))
+  if (!drive.create(kKernelQueue, scenario.entries, submissions.bus, completions.bus) ||
+      !drive.create(first) || !drive.create(second))
     return out.failure = "the drive makes no queues\n", out;
 
   // From block 0 on lies what the kernel reads, then what it writes, then what is the host's.
@@ -200,7 +202,8 @@ Outcome run(const Scenario& scenario) {
   Contents contents(drive, first, scenario.blocks);
   for (unsigned n = 0; n != scenario.chunks; ++n) {
     for (std::size_t i = 0; i != words; ++i) sum += chunk[i] = word(n * words + i);
-    if (!contents.write(std::uint64_t{n} * scenario.blocks, chunk.data())) out.failure = "the drive takes no data\n";
+    if (!contents.write(std::uint64_t{n} * scenario.blocks, chunk.data()))
+      out.failure = "the drive takes no data\n";
   }
 
   const unsigned pages = scenario.host_pages;
@@ -251,7 +254,8 @@ Outcome run(const Scenario& scenario) {
   out.failure_word = told.failure;
   out.sum_is_right = told.sum == sum;
   for (unsigned n = 0; n != scenario.chunks && out.failure.empty(); ++n) {
-    if (!contents.read(blocks + std::uint64_t{n} * scenario.blocks, chunk.data())) out.failure = "the drive gives no data\n";
+    if (!contents.read(blocks + std::uint64_t{n} * scenario.blocks, chunk.data()))
+      out.failure = "the drive gives no data\n";
     for (std::size_t i = 0; i != words; ++i) out.wrong_words += chunk[i] != word(n * words + i) + kAdd;
   }
   out.failure += machine.finish();

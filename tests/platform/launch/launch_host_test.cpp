@@ -263,11 +263,11 @@ TEST_F(LaunchHosts, StepsThatMeanNothingAreRefused) {
   refuses(step("write = \"flags[0]\"\nvalue = 1\ntype = \"u8\""), "unknown key \"type\" in [[host]]", "type");
   refuses(step("delay = 0"), "delay: must be 1 to 4294967296, not 0", "0");
   refuses(step("interrupt = \"peer[0].vector[16]\""), "interrupt: a peer has the vectors 0 to 15",
-          "\"peer[0].vector[16]\"");
+          "peer[0].vector[16]");
   refuses(step("interrupt = \"nvme[3].vector[64]\""), "interrupt: an NVMe controller has the vectors 0 to 63",
-          "\"nvme[3].vector[64]\"");
+          "nvme[3].vector[64]");
   refuses(step("interrupt = 3"), "interrupt: must be a string, not an integer", "3");
-  refuses(step("interrupt = \"peer[0]\""), "interrupt: \"peer[0]\" is no vector of a device", "\"peer[0]\"",
+  refuses(step("interrupt = \"peer[0]\""), "interrupt: \"peer[0]\" is no vector of a device", "peer[0]",
           "a vector is \"peer[0].vector[3]\"");
 }
 
