@@ -63,6 +63,9 @@ __device__ unsigned load_acquire(const unsigned* address) {
   return value;
 }
 
+// Of word 3 of a completion: status code type and status code.
+__device__ unsigned status_of(unsigned completion) { return completion >> 17 & 0x7FF; }
+
 // A queue pair, as the thread that uses it has it.
 class Commands {
  public:
@@ -138,7 +141,7 @@ extern "C" __global__ void nvme_io(NvmeQueue queue, NvmeBuffers buffers, NvmeWor
   __syncthreads();
 
   Commands commands(queue, work.patience);
-  unsigned long long next = 0, written = 0, failed = 0, failure = 0, sum = 0;
+  unsigned long long next = 0, written = 0, failure = 0, sum = 0;
   unsigned under_way = 0;
   const auto add = [&](unsigned opcode, unsigned buffer, unsigned long long block) {
     const unsigned long long first = buffers.data_bus + (unsigned long long)buffer * stride;
@@ -163,14 +166,13 @@ extern "C" __global__ void nvme_io(NvmeQueue queue, NvmeBuffers buffers, NvmeWor
       if (goes_on) completion = commands.take();
       if (goes_on && completion == kLate) {
         failure = ~0ull;
-        failed += work.chunks - written - failed;
         goes_on = false;
       }
     }
     __syncthreads();
     if (!goes_on) break;
     const unsigned buffer = completion & 0xFFFF;
-    const bool good = completion >> 17 == 0;
+    const bool good = status_of(completion) == 0;
     const bool came = good && !is_written[buffer];
     if (came) {
       unsigned* const data = buffers.data + (unsigned long long)buffer * (stride / 4);
@@ -188,10 +190,7 @@ extern "C" __global__ void nvme_io(NvmeQueue queue, NvmeBuffers buffers, NvmeWor
     } else {
       --under_way;
       if (good) ++written;
-      else {
-        ++failed;
-        if (failure == 0) failure = completion;
-      }
+      else if (failure == 0) failure = completion;
       if (next < work.chunks) read_next(buffer);
       else continue;
     }
@@ -202,7 +201,7 @@ extern "C" __global__ void nvme_io(NvmeQueue queue, NvmeBuffers buffers, NvmeWor
   if (threadIdx.x != 0) return;
   commands.leave();
   report->written += written;
-  report->failed += failed;
+  report->failed += work.chunks - written;
   if (report->failure == 0) report->failure = failure;
 }
 
@@ -216,11 +215,11 @@ extern "C" __global__ void nvme_create(NvmeQueue admin, unsigned number, unsigne
   commands.add(kCreateCq, 0, 0, completions_bus, 0, which, kContiguous, 0);
   commands.ring();
   unsigned completion = commands.take();
-  if (completion >> 17 == 0) {
+  if (completion != kLate && status_of(completion) == 0) {
     commands.add(kCreateSq, 1, 0, submissions_bus, 0, which, number << 16 | kContiguous, 0);
     commands.ring();
     completion = commands.take();
   }
   commands.leave();
-  *failure = completion == kLate ? ~0ull : completion >> 17 != 0 ? completion : 0;
+  *failure = completion == kLate ? ~0ull : status_of(completion) != 0 ? completion : 0;
 }
