@@ -104,6 +104,25 @@ TEST(GpuNvme, WhatDoesNotComeInTimeIsGivenUp) {
   EXPECT_EQ(o.host_failed, 0U);
 }
 
+TEST(GpuNvme, ADriveThatDoesNotAnswerIsGivenUp) {
+  EXPECT_EQ(run(scenario({"pcie_system.nvme.timeouts=1000000"})).failure, "the drive takes no data\n");
+}
+
+/// What a kernel may count on holds however long packets lie in queues; reads are never given up here.
+TEST(GpuNvme, WhateverTheTimesOfQueuesAllDataIsRight) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    SCOPED_TRACE(seed);
+    Scenario s = scenario({"pcie_system.device.completion_timeout=1000000000",
+                           "pcie_system.gpu.completion_timeout=1000000000"});
+    s.options.jitter = seed;
+    s.chunks = 5;
+    s.buffers = 3;
+    s.launches = 2;
+    s.host_pages = 4;
+    expect_right(s);
+  }
+}
+
 TEST(GpuNvme, WithoutPeerToPeerNothingComes) {
   Scenario s = scenario({"pcie_system.root.peer_to_peer=false"});
   s.patience = 50;

@@ -8,7 +8,8 @@ namespace {
 
 constexpr unsigned kPage = 4096;
 constexpr unsigned kAdminEntries = 16;
-constexpr std::uint64_t kLook = 100;  ///< nanoseconds from one look at memory or a register to the next
+constexpr unsigned kMostLooks = 100'000;  ///< before a drive is given up
+constexpr std::uint64_t kLook = 100;      ///< nanoseconds from one look at memory or a register to the next
 
 template <class T>
 void put(std::uint8_t* to, T value) {
@@ -54,7 +55,10 @@ bool DriveQueue::take(Completion& out) {
 unsigned DriveQueue::run(const Command& command) {
   submit(command, 0);
   Completion done;
-  while (!take(done)) host_.delay_ns(kLook);
+  for (unsigned looks = 0; !take(done); ++looks) {
+    if (looks == kMostLooks) return kNoAnswer;
+    host_.delay_ns(kLook);
+  }
   return done.status;
 }
 
@@ -77,7 +81,7 @@ DriveQueue Drive::new_queue(unsigned number, unsigned entries) {
 }
 
 bool Drive::becomes(bool ready) {
-  for (unsigned looks = 0; looks != 10000; ++looks) {
+  for (unsigned looks = 0; looks != kMostLooks; ++looks) {
     if (((host_.load(registers_ + WL_NVME_CSTS_OFFSET, 4) & WL_NVME_CSTS_RDY_MASK) != 0) == ready)
       return true;
     host_.delay_ns(kLook);

@@ -48,7 +48,9 @@ class DriveQueue {
   };
   /// Takes a completion, if there is one.
   [[nodiscard]] bool take(Completion& out);
-  /// Submits a command and waits for its end. Returns its status. Pre: nothing is under way.
+  static constexpr unsigned kNoAnswer = ~0U;
+  /// Submits a command and waits for its end. Returns its status; kNoAnswer: it has none after 10 ms, and the
+  /// queue is of no use any more. Pre: nothing is under way.
   unsigned run(const Command& command);
 
  private:

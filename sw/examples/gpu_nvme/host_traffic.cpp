@@ -37,9 +37,10 @@ void HostTraffic::write_next(unsigned number) {
   ++busy_;
 }
 
-void HostTraffic::step() {
+bool HostTraffic::step() {
+  bool any = false;
   DriveQueue::Completion done;
-  while (queue_.take(done)) {
+  for (; queue_.take(done); any = true) {
     Slot& slot = slots_[done.id];
     --busy_;
     if (done.status != 0) {
@@ -56,4 +57,5 @@ void HostTraffic::step() {
     }
     write_next(done.id);
   }
+  return any;
 }

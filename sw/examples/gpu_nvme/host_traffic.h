@@ -13,8 +13,8 @@ class HostTraffic {
   /// Both outlive it. `pages` pages, one behind the other from block `first` on.
   HostTraffic(Drive& drive, DriveQueue& queue, std::uint64_t first, unsigned pages);
 
-  /// Goes on as far as the drive has come.
-  void step();
+  /// Goes on as far as the drive has come. Returns whether it has come any further.
+  bool step();
   [[nodiscard]] bool is_done() const { return busy_ == 0 && next_ == pages_; }
   [[nodiscard]] unsigned failed() const { return failed_; }  ///< commands
   [[nodiscard]] unsigned wrong() const { return wrong_; }    ///< bytes that came back as others

@@ -152,8 +152,10 @@ class Contents {
     command.dword10 = static_cast<std::uint32_t>(block);
     command.dword11 = static_cast<std::uint32_t>(block >> 32U);
     command.dword12 = static_cast<std::uint32_t>(bytes_ / kBlockBytes - 1);
-    for (unsigned tries = 0; tries != 10; ++tries)
-      if (queue_.run(command) == 0) return true;
+    for (unsigned tries = 0; tries != 10; ++tries) {
+      const unsigned status = queue_.run(command);
+      if (status == 0 || status == DriveQueue::kNoAnswer) return status == 0;
+    }
     return false;
   }
   DriveQueue& queue_;
@@ -237,8 +239,11 @@ Outcome run(const Scenario& scenario) {
     if (!gpu.faults().empty()) out.failure = "the kernel: " + gpu.faults().front().kind + "\n";
     begun = end;
   }
+  unsigned idle = 0;
   while (out.failure.empty() && !(traffic[0].is_done() && traffic[1].is_done())) {
-    for (HostTraffic& t : traffic) t.step();
+    for (HostTraffic& t : traffic)
+      if (t.step()) idle = 0;
+    if (++idle == 50'000) out.failure = "the drive does not answer\n";
     machine.host().pass(kLook);
   }
   out.microseconds = gpu.time_ns(out.cycles) / 1000;
