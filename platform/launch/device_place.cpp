@@ -1,11 +1,14 @@
 #include "platform/launch/device_place.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <vector>
 
 #include "platform/config/pcie_system_parameters.h"
 #include "rtl_models/base/text.h"
+#include "rtl_models/nvme/nvme_core.h"
+#include "rtl_models/nvme/registers/nvme.h"
 #include "rtl_models/queue_device/queue_device_core.h"
 #include "rtl_models/queue_device/registers/peer.h"
 
@@ -14,6 +17,43 @@ namespace {
 
 constexpr const char* kForms =
     "a register is \"peer[0].SCRATCH[1]\", bytes of a BAR are \"peer[0].bar[4]+256\"";
+
+/// What a file can say of a device of one kind.
+struct DeviceKind {
+  const char* name;  ///< as in "peer[0]"
+  const char* what;  ///< "a peer"
+  const char* several;
+  unsigned most;  ///< of them
+  const RegisterMap& map;
+  unsigned register_bar;
+  std::array<unsigned, 3> bars;
+  const char* bars_are;
+  unsigned vectors;  ///< at most
+};
+
+const DeviceKind& kind_of(DeviceName::Kind kind) {
+  static const std::array<DeviceKind, 2> kKinds{{
+      {"peer",
+       "a peer",
+       "peers",
+       kMaxPeers,
+       regs::peer::kMap,
+       QueueDeviceCore::kRegisterBar,
+       {QueueDeviceCore::kRegisterBar, QueueDeviceCore::kMsixBar, QueueDeviceCore::kBufferBar},
+       "it has bar[0], its registers, bar[2], its MSI-X table, and bar[4], its buffer",
+       regs::peer::kQueues},
+      {"nvme",
+       "an NVMe controller",
+       "NVMe controllers",
+       kMaxNvme,
+       regs::nvme::kMap,
+       NvmeCore::kRegisterBar,
+       {NvmeCore::kRegisterBar, NvmeCore::kMsixBar, NvmeCore::kBufferBar},
+       "it has bar[0], its registers, bar[2], its MSI-X table, and bar[4], its memory buffer",
+       regs::nvme::kQueues},
+  }};
+  return kKinds[static_cast<std::size_t>(kind)];
+}
 
 /// Reads a string from its start on; says what is wrong where it stands.
 class PlaceParser {
@@ -25,9 +65,9 @@ class PlaceParser {
     DevicePlace out;
     out.text = text_;
     out.place = member_.value.place;
-    const auto number = device();
-    if (!number) return std::nullopt;
-    out.device = *number;
+    const auto named = device();
+    if (!named) return std::nullopt;
+    out.device = *named;
     if (!take('.')) return malformed();
     const std::size_t start = at_;
     const std::string name = upper(word());
@@ -37,16 +77,34 @@ class PlaceParser {
     return name == "BAR" ? bar(out, index, start) : one_register(out, name, index, start);
   }
 
-  std::optional<unsigned> whole_device() {
-    const auto number = device();
-    if (number && at_ != text_.size()) {
-      fault(at_, text_.size() - at_, "a device is \"peer[0]\", and nothing more");
+  std::optional<DeviceName> whole_device() {
+    const auto name = device();
+    if (name && at_ != text_.size()) {
+      fault(at_, text_.size() - at_, "a device is \"peer[0]\" or \"nvme[0]\", and nothing more");
       return std::nullopt;
     }
-    return number;
+    return name;
+  }
+
+  std::optional<std::pair<DeviceName, unsigned>> vector() {
+    if (text_.find("].vector[") == std::string::npos) return no_vector();
+    const auto name = device();
+    if (!name) return std::nullopt;
+    if (!take('.') || word() != "vector") return no_vector();
+    const auto number = bracketed();
+    if (!number || at_ != text_.size()) return no_vector();
+    const DeviceKind& kind = kind_of(name->kind);
+    if (*number < kind.vectors) return std::pair{*name, static_cast<unsigned>(*number)};
+    fault(0, text_.size(),
+          std::string(kind.what) + " has the vectors 0 to " + std::to_string(kind.vectors - 1));
+    return std::nullopt;
   }
 
  private:
+  std::nullopt_t no_vector() {
+    fault(0, text_.size(), "\"" + text_ + "\" is no vector of a device", "a vector is \"peer[0].vector[3]\"");
+    return std::nullopt;
+  }
   void fault(std::size_t offset, std::size_t length, const std::string& message, std::string hint = {}) {
     faults_.push_back(document_.fault(document_.inside(member_.value.place, text_, offset, length),
                                       member_.key + ": " + message, std::move(hint)));
@@ -85,19 +143,19 @@ class PlaceParser {
     if (!value || !take(']')) return std::nullopt;
     return value;
   }
-  std::optional<unsigned> device() {
-    const std::string kind = word();
+  std::optional<DeviceName> device() {
+    const std::string name = word();
     const auto index = bracketed();
-    if (kind != "peer" || !index) {
-      fault(0, std::max<std::size_t>(at_, 1), "\"" + text_ + "\" begins with no device",
-            "devices are \"peer[0]\", \"peer[1]\" and so on");
+    for (const auto kind : {DeviceName::Kind::peer, DeviceName::Kind::nvme}) {
+      const DeviceKind& its = kind_of(kind);
+      if (name != its.name || !index) continue;
+      if (*index < its.most) return DeviceName{kind, static_cast<unsigned>(*index)};
+      fault(0, at_, "there are at most " + std::to_string(its.most) + " " + its.several);
       return std::nullopt;
     }
-    if (*index >= kMaxPeers) {
-      fault(0, at_, "there are at most " + std::to_string(kMaxPeers) + " peers");
-      return std::nullopt;
-    }
-    return static_cast<unsigned>(*index);
+    fault(0, std::max<std::size_t>(at_, 1), "\"" + text_ + "\" begins with no device",
+          "devices are \"peer[0]\", \"peer[1]\" and so on, and \"nvme[0]\"");
+    return std::nullopt;
   }
 
   std::optional<DevicePlace> bar(DevicePlace out, std::optional<std::uint64_t> index, std::size_t start) {
@@ -109,10 +167,9 @@ class PlaceParser {
       out.offset = *offset;
     }
     if (at_ != text_.size()) return malformed();
-    if (*index != QueueDeviceCore::kRegisterBar && *index != QueueDeviceCore::kMsixBar &&
-        *index != QueueDeviceCore::kBufferBar) {
-      fault(start, length, "a peer has no BAR " + std::to_string(*index),
-            "it has bar[0], its registers, bar[2], its MSI-X table, and bar[4], its buffer");
+    const DeviceKind& kind = kind_of(out.device.kind);
+    if (std::find(kind.bars.begin(), kind.bars.end(), *index) == kind.bars.end()) {
+      fault(start, length, std::string(kind.what) + " has no BAR " + std::to_string(*index), kind.bars_are);
       return std::nullopt;
     }
     out.bar = static_cast<unsigned>(*index);
@@ -123,12 +180,13 @@ class PlaceParser {
                                           std::optional<std::uint64_t> index, std::size_t start) {
     const std::size_t length = at_ - start;
     if (name.empty() || at_ != text_.size()) return malformed();
-    const RegisterMap& map = regs::peer::kMap;
+    const DeviceKind& kind = kind_of(out.device.kind);
+    const RegisterMap& map = kind.map;
     std::vector<std::string> names;
     for (unsigned r = 0; r < map.register_count; ++r) names.emplace_back(map.registers[r].name);
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-      fault(start, length, "a peer has no register " + name, did_you_mean(name, names));
+      fault(start, length, std::string(kind.what) + " has no register " + name, did_you_mean(name, names));
       return std::nullopt;
     }
     const RegisterDescription& r = map.registers[found - names.begin()];
@@ -141,7 +199,7 @@ class PlaceParser {
       fault(start, length, "the registers " + name + " are " + name + "[0] to " + last);
       return std::nullopt;
     }
-    out.bar = QueueDeviceCore::kRegisterBar;
+    out.bar = kind.register_bar;
     out.offset = r.offset + index.value_or(0) * r.stride;
     out.bytes = r.bytes;
     return out;
@@ -163,15 +221,25 @@ bool is_text(const Document& document, const Member& member, Diagnostics& faults
 
 }  // namespace
 
+std::string DeviceName::text() const {
+  return std::string(kind_of(kind).name) + "[" + std::to_string(number) + "]";
+}
+
 std::optional<DevicePlace> read_device_place(const Document& document, const Member& member,
                                              Diagnostics& faults) {
   if (!is_text(document, member, faults)) return std::nullopt;
   return PlaceParser(document, member, faults).place();
 }
 
-std::optional<unsigned> read_device(const Document& document, const Member& member, Diagnostics& faults) {
+std::optional<DeviceName> read_device(const Document& document, const Member& member, Diagnostics& faults) {
   if (!is_text(document, member, faults)) return std::nullopt;
   return PlaceParser(document, member, faults).whole_device();
+}
+
+std::optional<std::pair<DeviceName, unsigned>> read_vector(const Document& document, const Member& member,
+                                                           Diagnostics& faults) {
+  if (!is_text(document, member, faults)) return std::nullopt;
+  return PlaceParser(document, member, faults).vector();
 }
 
 }  // namespace warpline

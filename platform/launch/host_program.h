@@ -15,7 +15,7 @@ namespace warpline {
 struct BusAddress {
   std::size_t buffer = 0;    ///< its number in LaunchFile::buffers
   std::uint64_t offset = 0;  ///< in the buffer, bytes
-  unsigned device = 0;
+  DeviceName device;
   Place place;         ///< of the buffer's name
   Place offset_place;  ///< of the offset, where it is said
 };
@@ -50,9 +50,10 @@ struct HostStep {
   std::optional<HostValue> value;          ///< that is written, or that it reads
   std::uint64_t mask = ~std::uint64_t{0};  ///< bits that are compared
   bool at_least = false;                   ///< of wait: more will do
-  unsigned device = 0, vector = 0;         ///< of interrupt
-  std::uint64_t cycles = 0;                ///< of delay
-  Place place;                             ///< of what it says to do
+  DeviceName device;                       ///< of interrupt
+  unsigned vector = 0;
+  std::uint64_t cycles = 0;  ///< of delay
+  Place place;               ///< of what it says to do
 };
 
 /// A register of a device that a launch file sets or checks.

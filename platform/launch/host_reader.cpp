@@ -1,9 +1,10 @@
 #include "platform/launch/host_reader.h"
 
+#include <tuple>
+
 #include "platform/launch/element.h"
 #include "platform/launch/launch_tables.h"
 #include "rtl_models/base/text.h"
-#include "rtl_models/queue_device/registers/peer.h"
 
 namespace warpline {
 namespace {
@@ -65,7 +66,8 @@ class HostReader {
       step.cycles = reader.number("delay", 1, kMaxDelay).value_or(1);
     } else if (action->key == "interrupt") {
       step.kind = HostStep::Kind::interrupt;
-      read_interrupt(*action, step);
+      if (const auto vector = read_vector(document_, *action, faults_))
+        std::tie(step.device, step.vector) = *vector;
     } else {
       step.kind = action->key == "write"  ? HostStep::Kind::write
                   : action->key == "read" ? HostStep::Kind::read
@@ -167,29 +169,6 @@ class HostReader {
     return true;
   }
 
-  /// "peer[0].vector[3]"
-  void read_interrupt(const Member& member, HostStep& step) {
-    constexpr const char* kForm = "a vector is \"peer[0].vector[3]\"";
-    if (member.value.kind != Value::Kind::text)
-      return fault(member.value.place,
-                   "interrupt: must be a string, not " + std::string(member.value.kind_name()), kForm);
-    const std::string& text = member.value.text;
-    constexpr std::string_view kVector = "].vector[";
-    const std::size_t at = text.find(kVector);
-    Member device = member;
-    device.value.text = text.substr(0, at == std::string::npos ? 0 : at + 1);
-    const auto vector = at == std::string::npos ? std::nullopt : index_in(text, at + kVector.size() - 1);
-    if (!vector)
-      return fault(member.value.place, "interrupt: \"" + text + "\" is no vector of a device", kForm);
-    const auto number = read_device(document_, device, faults_);
-    if (!number) return;
-    if (*vector >= regs::peer::kQueues)
-      return fault(member.value.place,
-                   "interrupt: a peer has the vectors 0 to " + std::to_string(regs::peer::kQueues - 1));
-    step.device = *number;
-    step.vector = static_cast<unsigned>(*vector);
-  }
-
   void read_register(const Value& table) {
     TableReader reader(document_, table, table.place, "[[register]]", faults_);
     LaunchRegister out;
@@ -267,9 +246,9 @@ class HostReader {
     if (target != nullptr) out.device = target->device;
     bool known = target != nullptr;
     if (device != nullptr) {
-      const auto number = read_device(document_, *device, faults_);
-      known = number.has_value();
-      out.device = number.value_or(0);
+      const auto named = read_device(document_, *device, faults_);
+      known = named.has_value();
+      out.device = named.value_or(DeviceName{});
     }
     reader.finish();
     if (!name || !known) return std::nullopt;

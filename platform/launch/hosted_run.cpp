@@ -57,7 +57,7 @@ std::string text_of(const HostStep& step) {
     case HostStep::Kind::read: return "read " + step.target.text;
     case HostStep::Kind::wait: return "wait " + step.target.text;
     case HostStep::Kind::interrupt:
-      return fmt::format("interrupt peer[{}].vector[{}]", step.device, step.vector);
+      return fmt::format("interrupt {}.vector[{}]", step.device.text(), step.vector);
     case HostStep::Kind::delay: break;
   }
   return "delay";
@@ -79,8 +79,14 @@ Diagnostics HostedRun::set_up(PlacedFile& placed) {
   Diagnostics faults;
   check_reach(placed, faults);
   const auto lies_in = [&](const DevicePlace& where, std::uint64_t bytes) {
-    const std::uint64_t size = host_->devices()[where.device].bars[where.bar].bytes;
+    const std::uint64_t size = bar_of(where).bytes;
     if (where.offset < size && bytes <= size - where.offset) return;
+    if (size == 0) {
+      faults.push_back(file.document->fault(
+          where.place, fmt::format("{} has no BAR {}", where.device.text(), where.bar),
+          "a controller has a memory buffer with --set pcie_system.nvme.buffer_bytes=1048576"));
+      return;
+    }
     faults.push_back(file.document->fault(
         where.place, "\"" + where.text + "\" lies beyond its BAR, which has " + counted(size, "byte")));
   };
@@ -88,7 +94,13 @@ Diagnostics HostedRun::set_up(PlacedFile& placed) {
     if (a.where) lies_in(*a.where, 1);
   for (const Launch& l : file.launches)
     for (const HostStep& s : l.host)
-      if (s.target.device) lies_in(*s.target.device, size_of(s.target.type));
+      if (s.target.device) {
+        lies_in(*s.target.device, size_of(s.target.type));
+      } else if (s.kind == HostStep::Kind::interrupt) {
+        if (const unsigned has = host_->devices()[number_of(s.device)].vectors; s.vector >= has)
+          faults.push_back(file.document->fault(
+              s.place, fmt::format("interrupt: {} has the vectors 0 to {}", s.device.text(), has - 1)));
+      }
   if (!faults.empty()) return faults;
   for (const DeviceAddress& a : file.addresses)
     placed.addresses.push_back(a.bus ? bus_address(*a.bus, placed) : mapped(*a.where));
@@ -128,6 +140,14 @@ void HostedRun::begin() {
 std::uint64_t HostedRun::offset_of(std::size_t buffer, const PlacedFile& placed) const {
   return offset_in_aperture(
       platform_.physical_of(placed.buffers[buffer], placed.file.buffers[buffer].gpu).value());
+}
+
+unsigned HostedRun::number_of(const DeviceName& device) const {
+  return device.kind == DeviceName::Kind::nvme ? platform_.pcie()->peers() + device.number : device.number;
+}
+
+const HostDevice::Bar& HostedRun::bar_of(const DevicePlace& where) const {
+  return host_->devices()[number_of(where.device)].bars[where.bar];
 }
 
 const HostDevice::Bar& HostedRun::memory_bar(unsigned gpu) const {
@@ -177,18 +197,19 @@ void HostedRun::check_reach(const PlacedFile& placed, Diagnostics& faults) const
 }
 
 std::uint64_t HostedRun::bus_address(const BusAddress& bus, const PlacedFile& placed) {
+  const unsigned device = number_of(bus.device);
   if (const Buffer& b = placed.file.buffers[bus.buffer]; b.aperture == Aperture::vidmem) {
-    if (opened_.emplace(bus.device, b.gpu).second)
-      WARPLINE_EXPECT(host_->open_bar(bus.device, device_of(b.gpu), GpuFunction::kMemoryBar),
+    if (opened_.emplace(device, b.gpu).second)
+      WARPLINE_EXPECT(host_->open_bar(device, device_of(b.gpu), GpuFunction::kMemoryBar),
                       "a buffer that is reached lies behind a BAR");
     return memory_bar(b.gpu).address + offset_of(bus.buffer, placed) + bus.offset;
   }
   const std::uint64_t at = offset_of(bus.buffer, placed);
-  const auto [found, fresh] = buffers_.try_emplace({bus.device, at}, 0);
+  const auto [found, fresh] = buffers_.try_emplace({device, at}, 0);
   if (fresh) {
     std::uint8_t* const memory = platform_.pcie()->sysmem().at(at);
     found->second =
-        host_->map_dma(bus.device, memory, placed.file.buffers[bus.buffer].bytes(), WL_DMA_BOTH).value();
+        host_->map_dma(device, memory, placed.file.buffers[bus.buffer].bytes(), WL_DMA_BOTH).value();
   }
   return found->second + bus.offset;
 }
@@ -198,17 +219,18 @@ std::uint64_t HostedRun::bits_of(const HostValue& value, const PlacedFile& place
 }
 
 std::uint64_t HostedRun::address_of(const DevicePlace& where) const {
-  return host_->devices()[where.device].bars[where.bar].address + where.offset;
+  return bar_of(where).address + where.offset;
 }
 
 std::uint64_t HostedRun::mapped(const DevicePlace& where) {
-  const auto [found, fresh] = bars_.try_emplace({where.device, where.bar}, 0);
+  const unsigned device = number_of(where.device);
+  const auto [found, fresh] = bars_.try_emplace({device, where.bar}, 0);
   if (fresh) {
     for (unsigned gpu = 0; gpu < platform_.config().gpus; ++gpu)
-      WARPLINE_EXPECT(host_->open_bar(device_of(gpu), where.device, where.bar), "BARs of 64 bits are placed");
-    const HostDevice::Bar& bar = host_->devices()[where.device].bars[where.bar];
+      WARPLINE_EXPECT(host_->open_bar(device_of(gpu), device, where.bar), "BARs of 64 bits are placed");
+    const HostDevice::Bar& bar = bar_of(where);
     found->second = platform_.map(Aperture::peer, bar.address, bar.bytes, bar.prefetchable);
-    platform_.name_memory(found->second, fmt::format("peer[{}].bar[{}]", where.device, where.bar));
+    platform_.name_memory(found->second, fmt::format("{}.bar[{}]", where.device.text(), where.bar));
   }
   return found->second + where.offset;
 }
@@ -217,7 +239,8 @@ std::vector<Comparison> HostedRun::compared(const LaunchFile& file) {
   std::vector<Comparison> out;
   for (const LaunchRegister& r : file.registers) {
     if (!r.expect) continue;
-    const RegisterFile& registers = platform_.pcie()->function(r.where.device).function().registers();
+    const RegisterFile& registers =
+        platform_.pcie()->function(number_of(r.where.device)).function().registers();
     const std::uint64_t got = registers.peek(r.where.offset, r.where.bytes).value & r.mask;
     const std::uint64_t wanted = *r.expect & r.mask;
     out.push_back({"register \"" + r.where.text + "\"", {}});
@@ -374,11 +397,12 @@ class HostedRun::Program {
   }
 
   bool wait_interrupt(const HostStep& step) {
+    const unsigned device = software_.number_of(step.device);
     for (;;) {
       const bool rested = software_.at_rest();
-      if (host_.wait_interrupt_for(step.device, step.vector, std::min(kMostAtOnce, left()))) return true;
+      if (host_.wait_interrupt_for(device, step.vector, std::min(kMostAtOnce, left()))) return true;
       if (!(rested && !end_grids()) && may_go_on()) continue;
-      give_up(step, fmt::format("interrupt {} of peer[{}]", step.vector, step.device));
+      give_up(step, fmt::format("interrupt {} of {}", step.vector, step.device.text()));
       return false;
     }
   }

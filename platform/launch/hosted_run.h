@@ -58,7 +58,10 @@ class HostedRun {
   [[nodiscard]] std::uint64_t offset_of(std::size_t buffer, const PlacedFile& placed) const;
   /// The BAR behind which a GPU's memory lies.
   [[nodiscard]] const HostDevice::Bar& memory_bar(unsigned gpu) const;
-  /// The number that a GPU has among the host's devices.
+  /// The number that a device has among the host's devices.
+  [[nodiscard]] unsigned number_of(const DeviceName& device) const;
+  [[nodiscard]] const HostDevice::Bar& bar_of(const DevicePlace& where) const;
+  /// The same of a GPU.
   [[nodiscard]] unsigned device_of(unsigned gpu) const { return platform_.pcie()->functions() + gpu; }
   [[nodiscard]] std::uint64_t bus_address(const BusAddress& bus, const PlacedFile& placed);
   [[nodiscard]] std::uint64_t bits_of(const HostValue& value, const PlacedFile& placed);

@@ -925,10 +925,19 @@ std::size_t Argument::size() const {
   return members.empty() ? 0 : align_up(members.back().at + members.back().size(), alignment());
 }
 
-std::optional<LaunchFile::HostNeed> LaunchFile::host_need() const {
-  std::optional<HostNeed> need;
-  const auto note = [&need](Place place, unsigned device) {
-    if (!need || device > need->device) need = HostNeed{place, device};
+std::vector<LaunchFile::HostNeed> LaunchFile::host_needs() const {
+  std::vector<HostNeed> needs;
+  const auto note = [&needs](Place place, std::optional<DeviceName> device) {
+    const auto is_alike = [&device](const HostNeed& n) {
+      return n.device.has_value() == device.has_value() && (!device || n.device->kind == device->kind);
+    };
+    const auto known = std::find_if(needs.begin(), needs.end(), is_alike);
+    if (known == needs.end()) {
+      // A step that names no device comes last.
+      needs.insert(device ? needs.begin() : needs.end(), HostNeed{place, device});
+    } else if (device && device->number > known->device->number) {
+      *known = {place, device};
+    }
   };
   const auto note_value = [&](const HostValue& v) {
     if (v.bus) note(v.bus->place, v.bus->device);
@@ -940,10 +949,14 @@ std::optional<LaunchFile::HostNeed> LaunchFile::host_need() const {
   }
   for (const Launch& l : launches)
     for (const HostStep& s : l.host) {
-      note(s.place, s.target.device ? s.target.device->device : s.device);
+      if (s.target.device) {
+        note(s.place, s.target.device->device);
+      } else {
+        note(s.place, s.kind == HostStep::Kind::interrupt ? std::optional(s.device) : std::nullopt);
+      }
       if (s.value) note_value(*s.value);
     }
-  return need;
+  return needs;
 }
 
 Result<LaunchFile> parse_launch_file(const std::string& path, std::string_view text) {

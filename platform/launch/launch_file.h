@@ -183,13 +183,14 @@ struct LaunchFile {
   }
   mutable NameIndex buffer_index;  ///< of `buffers`, to whose end only is added
 
-  /// What in it asks for a host with devices, if anything does: where it stands, and the largest number of a
-  /// device that it names.
+  /// What in it asks for a host with devices, and where it stands.
   struct HostNeed {
     Place place;
-    unsigned device = 0;
+    std::optional<DeviceName> device;  ///< nothing: any host will do
   };
-  [[nodiscard]] std::optional<HostNeed> host_need() const;
+  /// Of the devices of a kind that it names, that of the largest number; then a step that names none, if
+  /// there is one.
+  [[nodiscard]] std::vector<HostNeed> host_needs() const;
 };
 
 /// A launch file, and where its data lies on a platform.

@@ -621,17 +621,21 @@ void LaunchRunner::State::bind_multicasts(PlacedFile& placed) {
 
 void LaunchRunner::State::set_up_host(PlacedFile& placed, Diagnostics& faults) {
   const LaunchFile& file = placed.file;
-  const auto need = file.host_need();
-  if (!need) return;
-  const unsigned peers = platform.config().pcie_system.peers;
-  if (host == nullptr || need->device >= peers) {
-    faults.push_back(
-        file.document->fault(need->place,
-                             peers == 0 ? "the platform has no host with devices"
-                                        : "the platform has no peer[" + std::to_string(need->device) + "]",
-                             "its devices are as many as pcie_system.peers says (--set pcie_system.peers=" +
-                                 std::to_string(need->device + 1) + ")"));
-    return;
+  const auto needs = file.host_needs();
+  if (needs.empty()) return;
+  const PcieSystemParameters& pcie = platform.config().pcie_system;
+  const bool is_there = host != nullptr && pcie.functions() != 0;
+  for (const LaunchFile::HostNeed& need : needs) {
+    const DeviceName device = need.device.value_or(DeviceName{});
+    const bool is_nvme = device.kind == DeviceName::Kind::nvme;
+    if (is_there && (!need.device || device.number < (is_nvme ? pcie.nvme.count : pcie.peers))) continue;
+    const std::string key = is_nvme ? "pcie_system.nvme.count" : "pcie_system.peers";
+    faults.push_back(file.document->fault(
+        need.place,
+        is_there ? "the platform has no " + device.text() : "the platform has no host with devices",
+        "its devices are as many as " + key + " says (--set " + key + "=" +
+            std::to_string(device.number + 1) + ")"));
+    if (!is_there) return;
   }
   for (std::size_t n = 0; n + 1 < states.size(); ++n) check_registers(plan.files[n].file, file, faults);
   if (!faults.empty()) return;

@@ -9,35 +9,24 @@ namespace {
 
 constexpr unsigned kAccesses = 1, kInterrupts = 2, kCommands = 3;  // threads
 
-const char* name_of(unsigned opcode) {
-  switch (opcode) {
-    case regs::peer::kOpcodeNop: return "NOP";
-    case regs::peer::kOpcodeCopy: return "COPY";
-    case regs::peer::kOpcodeFill: return "FILL";
-    case regs::peer::kOpcodeRead: return "READ";
-    case regs::peer::kOpcodeWrite: return "WRITE";
-    case regs::peer::kOpcodeFetchAdd: return "FETCH_ADD";
-    case regs::peer::kOpcodeNotify: return "NOTIFY";
-    default: return "command";
-  }
-}
-
 }  // namespace
 
-DeviceTimeline::DeviceTimeline(QueueDevice& peer, TimelineWriter& writer, Window window)
-    : peer_(peer), writer_(writer), window_(window), row_(writer.row_of(peer)) {
+DeviceTimeline::DeviceTimeline(EndpointDevice& device, TimelineWriter& writer, Window window)
+    : device_(device), writer_(writer), window_(window), row_(writer.row_of(device)) {
   name_thread(kAccesses, "accesses");
   name_thread(kInterrupts, "interrupts");
-  peer.observe_by(this);
+  device.observe_by(this);
 }
 
-void DeviceTimeline::name_thread(unsigned thread, const char* what) {
-  writer_.write_name("thread_name", row_, thread, peer_.name() + " " + what);
+void DeviceTimeline::name_thread(unsigned thread, const std::string& what) {
+  writer_.write_name("thread_name", row_, thread, device_.name() + " " + what);
 }
 
 void DeviceTimeline::accessed(const BusAccess& access) {
   if (!is_shown(access.cycle)) return;
-  const RegisterMap* const map = access.bar == QueueDeviceCore::kRegisterBar ? &regs::peer::kMap : nullptr;
+  const EndpointFunction& function = device_.function();
+  const RegisterMap* const map =
+      access.bar == function.register_bar() ? &function.registers().map() : nullptr;
   std::string where = register_name(access, map);
   const std::string value = access.bytes == 0 ? std::string() : fmt::format(" = 0x{:x}", access.value);
   if (where.empty()) where = fmt::format("bar {} + 0x{:x}", access.bar, access.offset);
@@ -53,34 +42,69 @@ void DeviceTimeline::raised(unsigned vector, Cycle now) {
       vector, row_, kInterrupts, now));
 }
 
-DeviceTimeline::Open DeviceTimeline::begin(Cycle now) {
-  const auto [lane, fresh] = take_free(lanes_);
-  if (fresh) name_thread(kCommands + lane, "commands");
-  return {now, lane};
+DeviceTimeline::Open DeviceTimeline::begin(unsigned queue, Cycle now) {
+  Lanes& lanes = lanes_[queue];
+  const auto [lane, fresh] = take_free(lanes.used);
+  if (fresh) {
+    lanes.threads.push_back(kCommands + threads_++);
+    name_thread(lanes.threads.back(), "queue " + std::to_string(queue));
+  }
+  Open open;
+  open.begin = now;
+  open.thread = lanes.threads[lane];
+  return open;
+}
+
+/// One that was submitted while nobody looked begins here.
+DeviceTimeline::Open& DeviceTimeline::open(const Key& key, Cycle now) {
+  auto at = open_.find(key);
+  if (at == open_.end()) at = open_.emplace(key, begin(key.first, now)).first;
+  return at->second;
 }
 
 void DeviceTimeline::submitted(unsigned queue, std::uint64_t first, unsigned count, Cycle now) {
-  for (unsigned n = 0; n < count; ++n) open_[{queue, first + n}] = begin(now);
+  for (unsigned n = 0; n < count; ++n) static_cast<void>(open({queue, first + n}, now));
 }
 
-void DeviceTimeline::completed(unsigned queue, std::uint64_t number, const QueueDeviceCommand& command,
-                               unsigned status, Cycle now) {
-  // One that was submitted while nobody looked begins here.
-  const auto at = open_.try_emplace({queue, number}).first;
-  if (at->second.begin == 0) at->second = begin(now);
-  close(at->first, at->second, name_of(command.opcode),
-        fmt::format(R"(,"id":{},"bytes":{},"status":{})", command.id, command.length, status), now);
-  open_.erase(at);
+void DeviceTimeline::entered(unsigned queue, std::uint64_t number, const char* step, Cycle now) {
+  Open& its = open({queue, number}, now);
+  end_step(its, now);
+  its.step = step;
+  its.entered = now;
 }
 
-void DeviceTimeline::close(const Key& key, const Open& open, const std::string& name, const std::string& more,
+void DeviceTimeline::end_step(Open& open, Cycle end) {
+  if (open.step != nullptr && end > open.entered)
+    add_slice(open.step, "step", open.thread, open.entered, end, "{}");
+  open.step = nullptr;
+}
+
+void DeviceTimeline::completed(unsigned queue, std::uint64_t number, const ObservedCommand& command,
+                               Cycle now) {
+  const Key key{queue, number};
+  std::string details;
+  for (const auto& [name, value] : command.details) details += fmt::format(R"(,"{}":{})", name, value);
+  close(key, open(key, now), std::string(command.name), details, now);
+  open_.erase(key);
+}
+
+void DeviceTimeline::close(const Key& key, Open& open, const std::string& name, const std::string& more,
                            Cycle end) {
-  lanes_[open.lane] = false;
-  if (end < window_.first || open.begin > window_.last) return;
-  const Cycle first = std::max(open.begin, window_.first), last = std::min(end, window_.last);
-  writer_.add(fmt::format(
-      R"({{"ph":"X","name":"{}","cat":"command","pid":{},"tid":{},"ts":{},"dur":{},"args":{{"queue":{},"number":{}{}}}}})",
-      name, row_, kCommands + open.lane, first, last - first, key.first, key.second, more));
+  end_step(open, end);
+  Lanes& lanes = lanes_[key.first];
+  const auto thread = std::find(lanes.threads.begin(), lanes.threads.end(), open.thread);
+  lanes.used[static_cast<std::size_t>(thread - lanes.threads.begin())] = false;
+  add_slice(name, "command", open.thread, open.begin, end,
+            fmt::format(R"({{"queue":{},"number":{}{}}})", key.first, key.second, more));
+}
+
+void DeviceTimeline::add_slice(const std::string& name, const char* category, unsigned thread, Cycle begin,
+                               Cycle end, const std::string& arguments) {
+  if (end < window_.first || begin > window_.last) return;
+  const Cycle first = std::max(begin, window_.first), last = std::min(end, window_.last);
+  writer_.add(
+      fmt::format(R"({{"ph":"X","name":"{}","cat":"{}","pid":{},"tid":{},"ts":{},"dur":{},"args":{}}})", name,
+                  category, row_, thread, first, last - first, arguments));
 }
 
 /// Of one queue, or of all.

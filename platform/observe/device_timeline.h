@@ -7,20 +7,21 @@
 #include <vector>
 
 #include "platform/observe/timeline_writer.h"
-#include "rtl_models/queue_device/queue_device.h"
+#include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/sim/recorder.h"
 
 namespace warpline {
 
 /// What a device does, in its row of a timeline: on one track every access to its BARs as an instant, with
-/// register and value; on another one every interrupt that it raises; on the others its commands, from the
-/// doorbell that told of them to their completion. Commands that are not over at the end have `unfinished` in
-/// their arguments, those that a reset has lost `lost`.
-class DeviceTimeline final : private QueueDeviceObserver {
+/// register and value; on another one every interrupt that it raises; on the others, which a queue has for
+/// itself, its commands, from the doorbell that told of them to their completion, and within these the steps
+/// of their execution, where the device tells of them. Commands that are not over at the end have
+/// `unfinished` in their arguments, those that a reset has lost `lost`.
+class DeviceTimeline final : private DeviceObserver {
  public:
   /// Both outlive it. Pre: the writer shows the device, and has not started.
-  DeviceTimeline(QueueDevice& peer, TimelineWriter& writer, Window window);
-  ~DeviceTimeline() override { peer_.observe_by(nullptr); }
+  DeviceTimeline(EndpointDevice& device, TimelineWriter& writer, Window window);
+  ~DeviceTimeline() override { device_.observe_by(nullptr); }
   DeviceTimeline(const DeviceTimeline&) = delete;
   DeviceTimeline& operator=(const DeviceTimeline&) = delete;
 
@@ -30,27 +31,40 @@ class DeviceTimeline final : private QueueDeviceObserver {
  private:
   struct Open {
     Cycle begin = 0;
-    unsigned lane = 0;
+    unsigned thread = 0;
+    const char* step = nullptr;  ///< that it is in, since `entered`; null: none
+    Cycle entered = 0;
   };
   using Key = std::pair<unsigned, std::uint64_t>;  ///< queue and number
+  /// The tracks of a queue.
+  struct Lanes {
+    std::vector<bool> used;
+    std::vector<unsigned> threads;
+  };
   void accessed(const BusAccess& access) override;
   void submitted(unsigned queue, std::uint64_t first, unsigned count, Cycle now) override;
-  void completed(unsigned queue, std::uint64_t number, const QueueDeviceCommand& command, unsigned status,
-                 Cycle now) override;
+  void entered(unsigned queue, std::uint64_t number, const char* step, Cycle now) override;
+  void completed(unsigned queue, std::uint64_t number, const ObservedCommand& command, Cycle now) override;
   void forgotten(unsigned queue, Cycle now) override;
   void raised(unsigned vector, Cycle now) override;
   [[nodiscard]] bool is_shown(Cycle now) const { return now >= window_.first && now <= window_.last; }
-  [[nodiscard]] Open begin(Cycle now);
-  void close(const Key& key, const Open& open, const std::string& name, const std::string& more, Cycle end);
+  [[nodiscard]] Open begin(unsigned queue, Cycle now);
+  [[nodiscard]] Open& open(const Key& key, Cycle now);
+  void end_step(Open& open, Cycle end);
+  void close(const Key& key, Open& open, const std::string& name, const std::string& more, Cycle end);
   void close_all(const std::string& what, Cycle end, const unsigned* queue);
-  void name_thread(unsigned thread, const char* what);
+  /// A slice of a track, as far as it lies in the window.
+  void add_slice(const std::string& name, const char* category, unsigned thread, Cycle begin, Cycle end,
+                 const std::string& arguments);
+  void name_thread(unsigned thread, const std::string& what);
 
-  QueueDevice& peer_;
+  EndpointDevice& device_;
   TimelineWriter& writer_;
   Window window_;
   unsigned row_;
   std::map<Key, Open> open_;
-  std::vector<bool> lanes_;  ///< whether each is in use
+  std::map<unsigned, Lanes> lanes_;  ///< by queue
+  unsigned threads_ = 0;             ///< of commands, in all
 };
 
 }  // namespace warpline

@@ -135,13 +135,13 @@ void PlatformWatcher::add_hops() {
 void PlatformWatcher::add_rows() {
   PcieSystem* const pcie = platform_.pcie();
   if (pcie != nullptr) timeline_->show_host();
-  std::vector<QueueDevice*> peers;
-  for (unsigned i = 0; pcie != nullptr && i < pcie->peers(); ++i)
-    if (selection_.takes(pcie->peer(i))) peers.push_back(&pcie->peer(i));
-  shown_.insert(peers.begin(), peers.end());
+  std::vector<EndpointDevice*> devices;
+  for (unsigned i = 0; pcie != nullptr && i < pcie->functions(); ++i)
+    if (selection_.takes(pcie->function(i))) devices.push_back(&pcie->function(i));
+  shown_.insert(devices.begin(), devices.end());
   for (const Component* c : platform_.backend().engine().components())
     if (shown_.count(c) != 0) timeline_->show(*c);
-  for (QueueDevice* peer : peers) devices_.emplace_back(*peer, *timeline_, options_.window);
+  for (EndpointDevice* device : devices) devices_.emplace_back(*device, *timeline_, options_.window);
 }
 
 void PlatformWatcher::add_probes() {

@@ -10,6 +10,45 @@ namespace warpline {
 
 using namespace regs::nvme;
 
+namespace {
+
+const char* name_of(unsigned queue, unsigned opcode) {
+  if (queue == 0) switch (opcode) {
+      case kAdminOpcodeDeleteSq: return "DELETE_SQ";
+      case kAdminOpcodeCreateSq: return "CREATE_SQ";
+      case kAdminOpcodeGetLogPage: return "GET_LOG_PAGE";
+      case kAdminOpcodeDeleteCq: return "DELETE_CQ";
+      case kAdminOpcodeCreateCq: return "CREATE_CQ";
+      case kAdminOpcodeIdentify: return "IDENTIFY";
+      case kAdminOpcodeAbort: return "ABORT";
+      case kAdminOpcodeSetFeatures: return "SET_FEATURES";
+      case kAdminOpcodeGetFeatures: return "GET_FEATURES";
+      case kAdminOpcodeAsyncEventRequest: return "ASYNC_EVENT_REQUEST";
+      case kAdminOpcodeFormatNvm: return "FORMAT_NVM";
+      default: return "command";
+    }
+  switch (opcode) {
+    case kNvmOpcodeFlush: return "FLUSH";
+    case kNvmOpcodeWrite: return "WRITE";
+    case kNvmOpcodeRead: return "READ";
+    case kNvmOpcodeCompare: return "COMPARE";
+    case kNvmOpcodeWriteZeroes: return "WRITE_ZEROES";
+    case kNvmOpcodeDatasetManagement: return "DATASET_MANAGEMENT";
+    case kNvmOpcodeVerify: return "VERIFY";
+    default: return "command";
+  }
+}
+
+ObservedCommand observed(unsigned queue, const NvmeCommand& command, NvmeStatus status) {
+  ObservedCommand out{name_of(queue, command.opcode),
+                      {{"id", command.id}, {"status", status.code}, {"namespace", command.nsid}}};
+  if (queue != 0 && (NvmeFaults::reads(command.opcode) || NvmeFaults::writes(command.opcode)))
+    out.details.insert(out.details.end(), {{"block", command.first_block()}, {"blocks", command.blocks()}});
+  return out;
+}
+
+}  // namespace
+
 FunctionDescription NvmeCore::description(const NvmeParameters& parameters) {
   FunctionDescription d;
   d.device = d.subsystem = 0x0002;
@@ -82,15 +121,24 @@ void NvmeCore::describe_registers() {
 
 void NvmeCore::describe_doorbells() {
   registers_.on_write(kSqTailDoorbell, [this](const RegisterWrite& w) {
-    auto& queues = state_.queues.submissions;
-    const bool known = w.element < queues.size() && queues[w.element].exists;
-    ring(known, known && state_.queues.ring(w.element, static_cast<std::uint32_t>(w.value)), w.element);
+    ring_submissions(w.element, static_cast<std::uint32_t>(w.value));
   });
   registers_.on_write(kCqHeadDoorbell, [this](const RegisterWrite& w) {
     auto& queues = state_.queues.completions;
     const bool known = w.element < queues.size() && queues[w.element].exists;
     ring(known, known && queues[w.element].ring(static_cast<std::uint32_t>(w.value)), w.element);
   });
+}
+
+void NvmeCore::ring_submissions(unsigned queue, std::uint32_t tail) {
+  auto& queues = state_.queues.submissions;
+  const bool known = queue < queues.size() && queues[queue].exists;
+  const std::uint64_t before = known ? queues[queue].submitted() : 0;
+  const bool taken = known && state_.queues.ring(queue, tail);
+  ring(known, taken, queue);
+  if (observer_ == nullptr || !taken) return;
+  const auto added = static_cast<unsigned>(queues[queue].submitted() - before);
+  if (added != 0) observer_->submitted(queue, before, added, now_);
 }
 
 void NvmeCore::ring(bool known, bool taken, unsigned queue) {
@@ -167,6 +215,8 @@ void NvmeCore::disable() {
 
 void NvmeCore::forget() {
   engine_.drop();
+  for (unsigned q = 0; observer_ != nullptr && q < state_.queues.submissions.size(); ++q)
+    observer_->forgotten(q, now_);
   state_.reset();
   std::fill(untold_.begin(), untold_.end(), Untold{});
   to_tell_ = kNever;
@@ -247,10 +297,16 @@ bool NvmeCore::may_perform(unsigned queue, const NvmeCommand& command) {
 
 NvmeStatus NvmeCore::perform(unsigned queue, std::uint64_t /*number*/, const NvmeCommand& command,
                              std::vector<std::uint8_t>& data, std::uint32_t& result, Cycle now) {
-  return queue == 0 ? admin_.perform(command, data, result, now) : nvm_.perform(command, data);
+  if (queue != 0) return nvm_.perform(command, data);
+  const NvmeStatus status = admin_.perform(command, data, result, now);
+  if (observer_ != nullptr && status.ok() && command.opcode == kAdminOpcodeDeleteSq)
+    observer_->forgotten(command.dword(10) & 0xFFFFU, now);
+  return status;
 }
 
-bool NvmeCore::completed(unsigned queue, const NvmeCommand& command, NvmeStatus status, Cycle /*now*/) {
+bool NvmeCore::completed(unsigned queue, std::uint64_t number, const NvmeCommand& command, NvmeStatus status,
+                         Cycle now) {
+  if (observer_ != nullptr) observer_->completed(queue, number, observed(queue, command, status), now);
   NvmeCounters& c = state_.counters;
   if (queue == 0) {
     ++c.admin_commands;
@@ -293,6 +349,7 @@ void NvmeCore::raise(unsigned vector) {
   if (std::exchange(untold_[vector], {}).deadline != kNever) find_to_tell();
   ++state_.counters.interrupts;
   bus_.msix()->raise(vector);
+  if (observer_ != nullptr) observer_->raised(vector, now_);
 }
 
 std::uint8_t* NvmeCore::local(std::uint64_t address, std::uint32_t bytes) {

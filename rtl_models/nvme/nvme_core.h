@@ -77,6 +77,7 @@ class NvmeCore final : public EndpointFunction, private NvmeExecutor {
   void enable();
   void disable();
   void shut_down_if_idle();
+  void ring_submissions(unsigned queue, std::uint32_t tail);
   void ring(bool known, bool taken, unsigned queue);
   bool tell_events();
   void raise(unsigned vector);
@@ -88,7 +89,11 @@ class NvmeCore final : public EndpointFunction, private NvmeExecutor {
   bool may_perform(unsigned queue, const NvmeCommand& command) override;
   NvmeStatus perform(unsigned queue, std::uint64_t number, const NvmeCommand& command,
                      std::vector<std::uint8_t>& data, std::uint32_t& result, Cycle now) override;
-  bool completed(unsigned queue, const NvmeCommand& command, NvmeStatus status, Cycle now) override;
+  void entered(unsigned queue, std::uint64_t number, const char* step, Cycle now) override {
+    if (observer_ != nullptr) observer_->entered(queue, number, step, now);
+  }
+  bool completed(unsigned queue, std::uint64_t number, const NvmeCommand& command, NvmeStatus status,
+                 Cycle now) override;
   void written(unsigned completion_queue, Cycle now) override;
   void failed_fatally() override { fatal_ = true; }
   std::uint8_t* local(std::uint64_t address, std::uint32_t bytes) override;

@@ -32,11 +32,28 @@ Cycle NvmeEngine::step(Cycle now, bool fetches, unsigned& room) {
     };
     for (unsigned n = next(0); n != PlaceSet::kNone; n = next(n + 1)) {
       Context& c = contexts_[n];
-      while (advance(c, now, room)) moved = true;
+      while (advance(c, now, room)) {
+        moved = true;
+        tell(c, now);
+      }
       lay(c, now);
     }
   }
   return soonest_;
+}
+
+/// What it does from now on.
+void NvmeEngine::tell(const Context& c, Cycle now) {
+  const auto enter = [&](const char* step) { executor_.entered(c.queue, c.number, step, now); };
+  switch (c.stage) {
+    case Stage::free: return;
+    case Stage::entry: return enter("fetch");
+    case Stage::lists: return enter("data pointer");
+    case Stage::input:
+    case Stage::output: return enter("data");
+    case Stage::media: return enter("media");
+    case Stage::done: return enter("completion");
+  }
 }
 
 /// The media is done with some.
@@ -131,6 +148,7 @@ bool NvmeEngine::fetch(Cycle now) {
     used_.add(n);
     awake_.add(n);
     found = true;
+    tell(c, now);
     read_on(c, now);
   }
   return found;
@@ -184,7 +202,7 @@ bool NvmeEngine::advance(Context& c, Cycle now, unsigned& room) {
       return true;
     case Stage::done:
       if (room == 0 || (c.plan.last && aborts())) return false;
-      complete(c.queue, c.command, c.status, c.result, now, room);
+      complete(c.queue, c.number, c.command, c.status, c.result, now, room);
       release(c);
       return true;
   }
@@ -217,6 +235,7 @@ void NvmeEngine::begin(Context& c, Cycle now) {
     // An event that may never come holds no entry of a completion queue, which may be small.
     if (c.queue == 0) --queues_.completions[0].reserved;
     parked_.push_back({c.queue, c.number, c.command});
+    executor_.entered(c.queue, c.number, "parked", now);
     release(c);
     return;
   }
@@ -291,20 +310,20 @@ bool NvmeEngine::complete_ended(Cycle now, unsigned& room) {
     ended_.erase(e);
     const unsigned queue = ended.command.queue;
     if (queue == 0) ++queues_.completions[0].reserved;
-    complete(queue, ended.command.command, ended.status, ended.result, now, room);
+    complete(queue, ended.command.number, ended.command.command, ended.status, ended.result, now, room);
     found = true;
   }
   return found;
 }
 
-void NvmeEngine::complete(unsigned from, const NvmeCommand& command, NvmeStatus status, std::uint32_t result,
-                          Cycle now, unsigned& room) {
+void NvmeEngine::complete(unsigned from, std::uint64_t command_number, const NvmeCommand& command,
+                          NvmeStatus status, std::uint32_t result, Cycle now, unsigned& room) {
   const NvmeSubmissionQueue& submissions = queues_.submissions[from];
   const unsigned number = submissions.completions;
   NvmeCompletionQueue& queue = queues_.completions[number];
   WARPLINE_EXPECT(queue.exists && queue.reserved != 0, "a command that was fetched has an entry for its end");
   --queue.reserved;
-  const bool more = executor_.completed(from, command, status, now);
+  const bool more = executor_.completed(from, command_number, command, status, now);
   std::array<std::uint8_t, kCompletionBytes> entry{};
   put_number(&entry[kCompletionResult], 4, result);
   put_number(&entry[kCompletionSqHead], 2, submissions.head);

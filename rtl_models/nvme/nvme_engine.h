@@ -41,8 +41,11 @@ class NvmeExecutor {
   /// plan.bytes bytes, which go to the host if that is how the plan has it and the status is success.
   virtual NvmeStatus perform(unsigned queue, std::uint64_t number, const NvmeCommand& command,
                              std::vector<std::uint8_t>& data, std::uint32_t& result, Cycle now) = 0;
+  /// It has come to a step of its execution.
+  virtual void entered(unsigned queue, std::uint64_t number, const char* step, Cycle now) = 0;
   /// It is completed. Returns whether there is an entry in the error log.
-  virtual bool completed(unsigned queue, const NvmeCommand& command, NvmeStatus status, Cycle now) = 0;
+  virtual bool completed(unsigned queue, std::uint64_t number, const NvmeCommand& command, NvmeStatus status,
+                         Cycle now) = 0;
   /// A completion was written; its interrupt, if the queue has one, is to be raised.
   virtual void written(unsigned completion_queue, Cycle now) = 0;
   /// An entry of a submission queue cannot be read.
@@ -164,6 +167,7 @@ class NvmeEngine {
       if (is(contexts_[n])) return true;
     return false;
   }
+  void tell(const Context& c, Cycle now);
   void wake_ready(Cycle now);
   void lay(const Context& c, Cycle now);
   void find_soonest();
@@ -190,8 +194,8 @@ class NvmeEngine {
     c.stage = Stage::done;
   }
   /// Pre: an entry of the completion queue is kept for it.
-  void complete(unsigned from, const NvmeCommand& command, NvmeStatus status, std::uint32_t result, Cycle now,
-                unsigned& room);
+  void complete(unsigned from, std::uint64_t command_number, const NvmeCommand& command, NvmeStatus status,
+                std::uint32_t result, Cycle now, unsigned& room);
   bool complete_ended(Cycle now, unsigned& room);
   /// Whether a command is there that was aborted.
   [[nodiscard]] bool aborts() const {

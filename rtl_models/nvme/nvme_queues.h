@@ -66,6 +66,8 @@ struct NvmeSubmissionQueue {
   std::uint64_t fetched = 0;  ///< commands since it was made
 
   [[nodiscard]] bool has_command() const { return exists && !deleting && next != tail; }
+  /// Commands that software has put there since it was made.
+  [[nodiscard]] std::uint64_t submitted() const { return fetched + (tail + entries - next) % entries; }
   [[nodiscard]] bool ring(std::uint32_t value) {
     if (value >= entries) return false;
     // Indices only grow, so a tail behind the one before has gone round; then it must not reach the head

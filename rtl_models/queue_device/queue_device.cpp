@@ -11,14 +11,4 @@ QueueDevice::QueueDevice(Engine& engine, std::string name, ClockDomain domain, T
   endpoint().request_no_snoop(parameters.no_snoop);
 }
 
-void QueueDevice::set_loose(bool loose) {
-  EndpointDevice::set_loose(loose);
-  core_.observe_by(loose ? nullptr : observer_);
-}
-
-void QueueDevice::observe_by(QueueDeviceObserver* observer) {
-  observer_ = observer;
-  core_.observe_by(is_loose() ? nullptr : observer);
-}
-
 }  // namespace warpline

@@ -15,15 +15,11 @@ class QueueDevice final : public EndpointDevice {
   QueueDevice(Engine& engine, std::string name, ClockDomain domain, TlpPool& pool, FunctionId id,
               const QueueDeviceParameters& parameters, const LinkParameters& link, unsigned mhz);
 
-  void set_loose(bool loose) override;
-  /// Who hears what it does while it is timed; null: nobody.
-  void observe_by(QueueDeviceObserver* observer);
   [[nodiscard]] QueueDeviceCore& core() { return core_; }
   [[nodiscard]] const QueueDeviceCore& core() const { return core_; }
 
  private:
   QueueDeviceCore core_;
-  QueueDeviceObserver* observer_ = nullptr;
 };
 
 }  // namespace warpline

@@ -9,6 +9,22 @@
 namespace warpline {
 
 using namespace regs::peer;
+namespace {
+
+const char* name_of(unsigned opcode) {
+  switch (opcode) {
+    case kOpcodeNop: return "NOP";
+    case kOpcodeCopy: return "COPY";
+    case kOpcodeFill: return "FILL";
+    case kOpcodeRead: return "READ";
+    case kOpcodeWrite: return "WRITE";
+    case kOpcodeFetchAdd: return "FETCH_ADD";
+    case kOpcodeNotify: return "NOTIFY";
+    default: return "command";
+  }
+}
+
+}  // namespace
 
 FunctionDescription QueueDeviceCore::description(const QueueDeviceParameters& parameters) {
   FunctionDescription d;
@@ -164,7 +180,10 @@ void QueueDeviceCore::raise(unsigned queue) {
 void QueueDeviceCore::command_completed(unsigned queue, std::uint64_t number,
                                         const QueueDeviceCommand& command, unsigned status, Cycle now) {
   ++counters_.commands;
-  if (observer_ != nullptr) observer_->completed(queue, number, command, status, now);
+  if (observer_ != nullptr)
+    observer_->completed(
+        queue, number,
+        {name_of(command.opcode), {{"id", command.id}, {"bytes", command.length}, {"status", status}}}, now);
   registers_.set(kCommands, registers_.get(kCommands) + 1);
   registers_.raise(kEvents, kEventsCompleted);
   if (status != kStatusCodeOk) {

@@ -8,7 +8,6 @@
 
 #include "rtl_models/pcie/endpoint/endpoint_function.h"
 #include "rtl_models/queue_device/command_engine.h"
-#include "rtl_models/queue_device/queue_device_observer.h"
 #include "rtl_models/queue_device/queue_device_parameters.h"
 #include "rtl_models/queue_device/queue_pair.h"
 #include "rtl_models/registers/register_file.h"
@@ -72,8 +71,6 @@ class QueueDeviceCore final : public EndpointFunction, private CommandListener {
   /// A write of its that somebody answers, as on a bus without PCI Express, was refused: an error of the bus,
   /// as a read that fails.
   void write_refused(std::uint64_t address) { bus_failed(address); }
-  /// Who hears what it does from now on; null: nobody.
-  void observe_by(QueueDeviceObserver* observer) { observer_ = observer; }
   [[nodiscard]] bool busy() const override { return engine_.busy() || resetting_; }
   [[nodiscard]] const QueueDeviceCounters& counters() const { return counters_; }
   /// Its own memory.
@@ -94,9 +91,6 @@ class QueueDeviceCore final : public EndpointFunction, private CommandListener {
   void describe_registers();
   void describe_queues();
   AccessOutcome access(const BarHit& where, Tlp& tlp, Cycle now) override;
-  void performed(const BusAccess& access) override {
-    if (observer_ != nullptr) observer_->accessed(access);
-  }
   void control_queue(unsigned queue, std::uint64_t value);
   void ring_submissions(unsigned queue, std::uint32_t tail);
   void ring(bool taken);
@@ -126,7 +120,6 @@ class QueueDeviceCore final : public EndpointFunction, private CommandListener {
   /// computed anew by each step().
   bool waiting_ = false;
   QueueDeviceCounters counters_;
-  QueueDeviceObserver* observer_ = nullptr;
   std::function<void(unsigned, Cycle)> interrupt_heard_;
   Cycle now_ = 0;  ///< of what is being done
 };

@@ -12,6 +12,7 @@ namespace host_and_devices_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(HostAndDevices, EveryTransportGivesTheExpectedResults) {
   for (const char* kernel : {"submit", "serve"}) {
@@ -108,6 +109,60 @@ TEST_F(HostAndDevices, AFileThatNeedsDevicesSaysHowToHaveThem) {
   const Finished beyond = run(changed("submit", "peer[0].SQ_TAIL_DOORBELL[0]", "peer[0].bar[4]+0x100000"));
   EXPECT_EQ(beyond.status, 2);
   EXPECT_THAT(beyond.err, HasSubstr("lies beyond its BAR, which has 1048576 bytes"));
+}
+
+TEST_F(HostAndDevices, AFileThatNeedsADriveSaysHowToHaveIt) {
+  const std::string nvme_io = in_source("sw/kernels/nvme_io.toml");
+  const Finished none = workspace_.warpline({"run", nvme_io});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("the platform has no host with devices"),
+                              HasSubstr("(--set pcie_system.nvme.count=1)"), HasSubstr("^~~")));
+  const Finished peers = run(nvme_io);
+  EXPECT_EQ(peers.status, 2);
+  EXPECT_THAT(peers.err, AllOf(HasSubstr("error: the platform has no nvme[0]"),
+                               HasSubstr("its devices are as many as pcie_system.nvme.count says")));
+  const std::string drive = "--set=pcie_system.nvme.count=1";
+  const Finished both = run(changed("nvme_io", "nvme[0].CSTS", "nvme[1].CSTS"), {drive});
+  EXPECT_THAT(both.err, AllOf(HasSubstr("error: the platform has no nvme[1]"),
+                              HasSubstr("(--set pcie_system.nvme.count=2)")));
+  const std::string buffer = "nvme[0].bar[4]", doorbell = "nvme[0].SQ_TAIL_DOORBELL[1]";
+  const Finished absent = run(changed("nvme_io", doorbell, buffer), {drive});
+  EXPECT_EQ(absent.status, 2);
+  EXPECT_THAT(absent.err,
+              AllOf(HasSubstr("nvme[0] has no BAR 4"), HasSubstr("pcie_system.nvme.buffer_bytes=")));
+  const Finished beyond = run("launch.toml", {drive, "--set=pcie_system.nvme.buffer_bytes=4096"});
+  EXPECT_THAT(beyond.err, Not(HasSubstr("has no BAR")));
+  const Finished vector = run(changed("nvme_io", "write = \"nvme[0].CQ_HEAD_DOORBELL[2]\"\nvalue = 2\n",
+                                      "interrupt = \"nvme[0].vector[17]\"\n"),
+                              {drive});
+  EXPECT_EQ(vector.status, 2);
+  EXPECT_THAT(vector.err, HasSubstr("interrupt: nvme[0] has the vectors 0 to 16"));
+}
+
+/// Peers and a drive on one platform: each is what it is called.
+TEST_F(HostAndDevices, ADriveStandsBesidePeers) {
+  const std::string more =
+      "[[register]]\nname = \"peer[1].SCRATCH[0]\"\ninit = 7\nexpect = 7\n[[register]]\nname = "
+      "\"nvme[0].VS\"\nexpect = 0x00010400\n[[launch]]";
+  const std::string file = changed("nvme_io", "[[launch]]", "[[LAUNCH]]");
+  std::string text = read_file(workspace_.path(file));
+  text.replace(text.find("[[LAUNCH]]"), 10, more);
+  workspace_.write("launch.toml", replaced(text, "[[LAUNCH]]", "[[launch]]"));
+  const std::vector<std::string> devices{"--set=pcie_system.peers=2", "--set=pcie_system.nvme.count=1"};
+  std::map<std::string, std::string> cycles;
+  for (const char* transport : {"fast", "at", "lt"}) {
+    std::vector<std::string> options = devices;
+    options.insert(options.end(), {"--transport", transport, "--stats", "s.json", "--access-log", "log.txt"});
+    const Finished run = this->run("launch.toml", options);
+    EXPECT_EQ(run.status, 0) << transport << "\n" << run.out << run.err;
+    const json statistics = json::parse(read_file(workspace_.path("s.json")));
+    cycles[transport] = statistics.at("cycles").dump();
+    EXPECT_EQ(value(statistics, "nvme[0].reads"), 17U) << "16 of the kernel, one of the host";
+    EXPECT_EQ(value(statistics, "nvme[0].writes"), 17U);
+    EXPECT_EQ(value(statistics, "nvme[0].failed_commands"), 0U);
+    EXPECT_THAT(read_file(workspace_.path("log.txt")), HasSubstr("SQ_TAIL_DOORBELL[2]"));
+  }
+  EXPECT_EQ(cycles["fast"], cycles["at"]);
 }
 
 TEST_F(HostAndDevices, OneFileOfARunInitialisesARegister) {

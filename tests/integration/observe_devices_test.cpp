@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/integration/workspace.h"
@@ -17,6 +18,8 @@ using testing::SizeIs;
 
 /// Cycles are nanoseconds on the preset mini, and a dump's times picoseconds.
 constexpr std::uint64_t kCycle = 1000;
+/// A drive, beside the device that there is always.
+const char* const kDrive = "--set=pcie_system.nvme.count=1";
 
 class ObservedDevices : public testing::Test {
  protected:
@@ -141,11 +144,14 @@ TEST_F(ObservedDevices, TheWaveHasRegistersAndQueuesAsTheLogSays) {
 }
 
 TEST_F(ObservedDevices, SocketsShowTheSame) {
-  const std::string submit = in_source("sw/kernels/submit.toml");
-  run(submit, {"--wave", "w.vcd", "--timeline", "t.json"});
-  run(submit, {"--wave", "at.vcd", "--timeline", "at.json", "--transport", "at"});
-  EXPECT_TRUE(read_file(workspace_.path("w.vcd")) == read_file(workspace_.path("at.vcd")));
-  EXPECT_TRUE(read_file(workspace_.path("t.json")) == read_file(workspace_.path("at.json")));
+  for (const char* kernel : {"submit", "nvme_io"}) {
+    const std::string file = in_source(std::string("sw/kernels/") + kernel + ".toml");
+    run(file, {kDrive, "--probe", "peer*", "--probe", "nvme*", "--wave", "w.vcd", "--timeline", "t.json"});
+    run(file, {kDrive, "--probe", "peer*", "--probe", "nvme*", "--wave", "at.vcd", "--timeline", "at.json",
+               "--transport", "at"});
+    EXPECT_TRUE(read_file(workspace_.path("w.vcd")) == read_file(workspace_.path("at.vcd"))) << kernel;
+    EXPECT_TRUE(read_file(workspace_.path("t.json")) == read_file(workspace_.path("at.json"))) << kernel;
+  }
 }
 
 TEST_F(ObservedDevices, AnInterruptIsPendingWhileItIsMasked) {
@@ -196,13 +202,90 @@ TEST_F(ObservedDevices, TheWindowAndTheProbesHold) {
 }
 
 TEST_F(ObservedDevices, WatchingChangesNoCycleAndNoCounter) {
-  const std::string submit = in_source("sw/kernels/submit.toml");
-  run(submit, {"--stats", "without.json"});
-  run(submit, {"--stats", "with.json", "--wave", "w.vcd", "--timeline", "t.json"});
-  const json without = json::parse(read_file(workspace_.path("without.json")));
-  const json with = json::parse(read_file(workspace_.path("with.json")));
-  EXPECT_EQ(without.at("cycles"), with.at("cycles"));
-  EXPECT_EQ(without.at("counters"), with.at("counters"));
+  for (const char* kernel : {"submit", "nvme_io"}) {
+    const std::string file = in_source(std::string("sw/kernels/") + kernel + ".toml");
+    run(file, {kDrive, "--stats", "without.json"});
+    run(file, {kDrive, "--probe", "peer*", "--probe", "nvme*", "--stats", "with.json", "--wave", "w.vcd",
+               "--timeline", "t.json"});
+    const json without = json::parse(read_file(workspace_.path("without.json")));
+    const json with = json::parse(read_file(workspace_.path("with.json")));
+    EXPECT_EQ(without.at("cycles"), with.at("cycles")) << kernel;
+    EXPECT_EQ(without.at("counters"), with.at("counters")) << kernel;
+  }
+}
+
+TEST_F(ObservedDevices, ACommandOfADriveConsistsOfItsSteps) {
+  run(in_source("sw/kernels/nvme_io.toml"), {kDrive, "--timeline", "t.json", "--access-log", "log.json"});
+  std::map<std::string, std::vector<TimelineDeviceEvent>> commands;
+  std::map<unsigned, std::vector<TimelineDeviceEvent>> steps;  // by thread
+  for (const TimelineDeviceEvent& e : events("command")) commands[e.track].push_back(e);
+  for (const TimelineDeviceEvent& e : events("step")) steps[e.thread].push_back(e);
+  unsigned of_queue = 0;
+  for (const auto& [track, all] : commands)
+    for (const TimelineDeviceEvent& command : all) {
+      EXPECT_EQ(command.block, "nvme[0]");
+      std::vector<std::string> names;
+      std::uint64_t at = 0;
+      for (const TimelineDeviceEvent& step : steps[command.thread]) {
+        if (step.begin < command.begin || step.end > command.end) continue;
+        if (at != 0) {
+          EXPECT_EQ(step.begin, at) << "one follows the other";
+        }
+        at = step.end;
+        names.push_back(step.name);
+      }
+      EXPECT_EQ(at, command.end) << "to the end";
+      if (track != "nvme[0] queue 1") continue;
+      ++of_queue;
+      if (names.back() == "completion") names.pop_back();
+      EXPECT_EQ(names, command.name == "READ" ? (std::vector<std::string>{"fetch", "media", "data"})
+                                              : (std::vector<std::string>{"fetch", "data", "media"}))
+          << command.name;
+    }
+  EXPECT_EQ(of_queue, 32U) << "two launches of 8 chunks, each read and written";
+  std::vector<std::uint64_t> doorbells;
+  for (const json& access : log())
+    if (access.at("kind") == "write" && access.at("register") == "SQ_TAIL_DOORBELL[2]")
+      doorbells.push_back(access.at("cycle"));
+  const std::vector<TimelineDeviceEvent>& host = commands.at("nvme[0] queue 2");
+  ASSERT_THAT(host, SizeIs(2));
+  EXPECT_EQ(host[0].name, "WRITE");
+  EXPECT_EQ(host[1].name, "READ");
+  EXPECT_EQ(host[0].begin, doorbells.at(0));
+  EXPECT_EQ(host[1].begin, doorbells.at(1));
+}
+
+TEST_F(ObservedDevices, WhatADriveHasNotDoneGoesWithAReset) {
+  // An Asynchronous Event Request that waits, and Identify, in an admin queue in the buffer "out".
+  const std::string admin = "write = \"nvme[0].SQ_TAIL_DOORBELL[0]\"";
+  const auto set = [](const std::string& name, const std::string& value) {
+    return "[[register]]\nname = \"nvme[0]." + name + "\"\ninit = " + value + "\n";
+  };
+  workspace_.write(
+      "launch.toml",
+      "module = \"" + in_source("sw/kernels/vecadd.sm_80.ptx") +
+          "\"\nkernel = \"vecadd\"\ngrid = [1]\nblock = [32]\nargument = [\n"
+          "{ buffer = \"out\", type = \"u64\", count = 1536, aperture = \"sysmem\" },\n"
+          "{ buffer = \"b\", type = \"f32\", count = 32 },\n{ buffer = \"c\", type = \"f32\", count = 32 "
+          "},\n{ scalar = 32, type = \"u32\" } ]\n" +
+          set("AQA", "0x00070007") + set("ASQ", "{ bus = \"out\" }") +
+          set("ACQ", "{ bus = \"out\", offset = 4096 }") + set("CC", "0x00460001") +
+          step("write = \"out[0]\"", "0x1000C") + step(admin, "1") + "[[host]]\ndelay = 3000\n" +
+          step("write = \"out[8]\"", "0x20006") +
+          step("write = \"out[11]\"", "{ bus = \"out\", offset = 8192, device = \"nvme[0]\" }") +
+          step("write = \"out[13]\"", "1") + step(admin, "2") +
+          step("wait = \"out[513]\"", "0x0001000200000002") + step("write = \"nvme[0].CC\"", "0"));
+  run("launch.toml", {kDrive, "--timeline", "t.json"});
+  const auto commands = events("command");
+  ASSERT_THAT(commands, SizeIs(2));
+  EXPECT_EQ(commands[0].name, "IDENTIFY");
+  EXPECT_FALSE(commands[0].lost);
+  EXPECT_TRUE(commands[1].lost);
+  EXPECT_LT(commands[1].begin + 3000, commands[0].begin);
+  const auto steps = events("step");
+  ASSERT_FALSE(steps.empty());
+  EXPECT_EQ(steps.back().name, "parked");
+  EXPECT_EQ(steps.back().end, commands[1].end);
 }
 
 }  // namespace observe_devices_test

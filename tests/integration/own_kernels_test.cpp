@@ -21,8 +21,8 @@ using nlohmann::json;
 const char* const kKernels[] = {"attention", "chase",  "gemm",     "grid_sum", "hints",     "histogram",
                                 "hot_set",   "matmul", "pipeline", "reduce",   "report",    "sampling",
                                 "spmv",      "stale",  "stencil",  "texture",  "transpose", "vecadd"};
-/// These want a host with a device.
-const char* const kHosted[] = {"serve", "submit"};
+/// These want a host with a device, nvme_io with a drive.
+const char* const kHosted[] = {"nvme_io", "serve", "submit"};
 /// And these a network between SMs.
 const char* const kClustered[] = {"cluster_histogram"};
 /// And these two GPUs with a switch between them.
@@ -168,7 +168,9 @@ TEST_P(OwnKernel, GivesTheExpectedResult) {
   const Workspace w;
   std::vector<std::string> command{
       "run", in_source("sw/kernels/" + kernel + ".toml"), "--gpu", "mini", "--stats", "stats.json"};
-  if (wants_host(kernel)) command.insert(command.end(), {"--set=pcie_system.peers=1"});
+  if (wants_host(kernel))
+    command.insert(command.end(),
+                   kernel == "nvme_io" ? "--set=pcie_system.nvme.count=1" : "--set=pcie_system.peers=1");
   if (wants_network(kernel)) command.insert(command.end(), {"--set=sm_network.present=true"});
   if (wants_gpus(kernel)) command.insert(command.end(), {"--set=gpus=2", "--set=gpu_switch.count=1"});
   const Finished run = w.warpline(command);

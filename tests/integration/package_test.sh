@@ -373,6 +373,18 @@ END
       says 'large.checkpoint: error: was saved by a platform of another configuration: gpu\.'
     done
     ;;
+  gpu_nvme)
+    build gpu_nvme
+    again gpu_nvme
+    for program in gpu_nvme gpu_nvme.shared; do
+      expect 0 "$work/build/$program" "$prefix/share/warpline/kernels/nvme_io.sm_80.ptx" "$work/timeline.json"
+      says '^kernel: 24 chunks of 32 blocks copied, 0 failed, sum right, 0 words wrong, [0-9.]+ us$'
+      says '^host: +80 pages written and read, 0 commands failed, 0 bytes wrong$'
+      grep -q '"nvme\[0\] queue 1"' "$work/timeline.json" || fail "the timeline lacks the kernel's queue"
+    done
+    expect 2 "$work/build/gpu_nvme" no_such_file.ptx
+    says '^no_such_file.ptx: cannot be read$'
+    ;;
   all_together)
     # With the modules of these examples; RTL is in it where Verilator is there.
     for example in bare_bus_device custom_dram lt_processor rtl_hop shader_core; do

@@ -19,13 +19,13 @@ Vcd dump_with_pins(const Workspace& w) {
   return parse_vcd(read_file(w.path("pins.vcd")));
 }
 
-/// Of a platform with a device.
-Vcd dump_with_peer(const Workspace& w) {
-  const Finished run =
-      w.warpline({"run", in_source("sw/kernels/submit.toml"), "--set=pcie_system.peers=1",
-                  "--set=peer_bytes=0", "--quiet", "--probe", "peer*", "--wave", "peer.vcd"});
+/// Of a device, while a kernel uses it.
+Vcd dump_of(const Workspace& w, const std::string& device, const std::string& kernel,
+            const std::string& setting) {
+  const Finished run = w.warpline({"run", in_source("sw/kernels/" + kernel + ".toml"), "--set", setting,
+                                   "--quiet", "--probe", device + "*", "--wave", device + ".vcd"});
   EXPECT_EQ(run.status, 0) << run.err;
-  return parse_vcd(read_file(w.path("peer.vcd")));
+  return parse_vcd(read_file(w.path(device + ".vcd")));
 }
 
 /// The signals of a view, as GTKWave names them: path and, of more than one bit, range.
@@ -43,7 +43,8 @@ std::vector<std::string> signals_of(const std::string& view) {
 TEST(Views, NameSignalsThatExist) {
   const Workspace w;
   std::vector<std::string> known;
-  for (const Vcd& vcd : {dump_with_pins(w), dump_with_peer(w)})
+  for (const Vcd& vcd : {dump_with_pins(w), dump_of(w, "peer", "submit", "pcie_system.peers=1"),
+                         dump_of(w, "nvme", "nvme_io", "pcie_system.nvme.count=1")})
     for (const auto& [path, signal] : vcd.signals)
       known.push_back(signal.bits == 1 ? path : path + "[" + std::to_string(signal.bits - 1) + ":0]");
   unsigned views = 0, named = 0;
@@ -55,7 +56,7 @@ TEST(Views, NameSignalsThatExist) {
       ++named;
     }
   }
-  EXPECT_EQ(views, 5U);
+  EXPECT_EQ(views, 6U);
   EXPECT_GT(named, 50U);
 }
 

@@ -12,6 +12,7 @@
 
 #include "platform/machine/checkpoint.h"
 #include "tests/programs/random_run.h"
+#include "tests/support/random_drives.h"
 
 namespace warpline::test {
 
@@ -21,6 +22,7 @@ struct StoppedProgram {
   explicit StoppedProgram(std::uint64_t seed) : random(splitmix64(seed)), program(random_program(random)) {
     start = initial_contents(program, random);
     config = random_machine(random);
+    draw_drives(random, config);
     if (random.below(2) == 0) jitter = random.below(1000);
     timing = random.below(4) == 0 ? Timing::alternating : Timing::timed;
     // Two more grids, the first again, find warm caches; a rest before everything is one, too.

@@ -7,6 +7,7 @@
 #include "platform/machine/direct_backend.h"
 #include "rtl_models/sim/engine.h"
 #include "tests/programs/random_run.h"
+#include "tests/support/random_drives.h"
 
 namespace warpline::test {
 namespace resets_test {
@@ -23,6 +24,7 @@ std::size_t try_one(std::uint64_t seed) {
   const Program program = random_program(random);
   const Contents start = initial_contents(program, random);
   GpuConfig config = random_machine(random);
+  draw_drives(random, config);
   // Edges of clocks that differ lie otherwise from one cycle to the next.
   config.clocks = {1000, 1000, 1000, 1000};
   const std::string ptx = to_ptx(program, start);

@@ -44,7 +44,7 @@ class Reader {
       metadata(e, process);
     } else if (phase == "X" && e.at("cat") == "kernel") {
       out_.kernels.push_back(e.at("name"));
-    } else if (phase == "i" || (phase == "X" && (e.at("cat") == "command" || e.at("cat") == "host"))) {
+    } else if (phase == "i" || (phase == "X" && is_of_device(e.at("cat")))) {
       device_event(e, process);
     } else if (phase == "X") {
       slice(e, process);
@@ -53,6 +53,10 @@ class Reader {
     } else {
       fail("event of phase " + phase);
     }
+  }
+
+  static bool is_of_device(const std::string& category) {
+    return category == "command" || category == "step" || category == "host";
   }
 
   void metadata(const json& e, unsigned process) {
@@ -64,7 +68,7 @@ class Reader {
     } else if (what == "thread_name") {
       const std::string name = e.at("args").at("name"), block = names_.at(process);
       if (name != block && name.rfind(block + " ", 0) != 0) fail("a thread has another name than its block");
-      named_[{process, e.at("tid")}] = true;
+      named_[{process, e.at("tid")}] = name;
     } else if (what != "process_sort_index") {
       fail("metadata " + what);
     }
@@ -73,7 +77,8 @@ class Reader {
   void device_event(const json& e, unsigned process) {
     TimelineDeviceEvent d;
     d.thread = e.at("tid");
-    if (!named_[{process, d.thread}]) fail("a thread has no name yet");
+    d.track = named_[{process, d.thread}];
+    if (d.track.empty()) fail("a thread has no name yet");
     d.block = names_.at(process);
     d.category = e.at("cat");
     d.name = e.at("name");
@@ -88,7 +93,7 @@ class Reader {
     TimelineSlice s;
     s.process = process;
     s.thread = e.at("tid");
-    if (!named_[{process, s.thread}]) fail("a thread has no name yet");
+    if (named_[{process, s.thread}].empty()) fail("a thread has no name yet");
     s.block = names_.at(process);
     s.name = e.at("name");
     s.begin = e.at("ts");
@@ -147,7 +152,7 @@ class Reader {
   Timeline out_;
   std::vector<unsigned> outer_;  ///< slices that lie in no other
   std::vector<std::string> names_;
-  std::map<std::pair<unsigned, unsigned>, bool> named_;
+  std::map<std::pair<unsigned, unsigned>, std::string> named_;
   std::map<std::uint64_t, std::vector<Step>> flows_;
 };
 

@@ -24,12 +24,13 @@ struct TimelineSlice {
   [[nodiscard]] bool received() const { return name == command; }
 };
 
-/// What a device or a host did, in its row: an access or an interrupt, or a command or step from `begin` to
+/// What a device or a host did, in its row: an access or an interrupt, or a command or a step from `begin` to
 /// `end`.
 struct TimelineDeviceEvent {
   std::string block;
-  std::string category;  ///< "access", "interrupt", "command", "host"
+  std::string category;  ///< "access", "interrupt", "command", "step" of a command, "host"
   std::string name;
+  std::string track;  ///< the name of its thread
   unsigned thread = 0;
   std::uint64_t begin = 0, end = 0;
   bool unfinished = false, lost = false;

@@ -38,8 +38,16 @@ class EndpointDevice : public Component, public FarDevice, public LooseTlpTarget
   /// Who performs what is loosely timed.
   void perform_by(LooseTlpTarget& root) { root_ = &root; }
   /// Whether its requests are loosely timed from now on. Pre: nothing is under way.
-  virtual void set_loose(bool loose) { loose_ = loose; }
+  void set_loose(bool loose) {
+    loose_ = loose;
+    function_->observe_by(loose ? nullptr : observer_);
+  }
   [[nodiscard]] bool is_loose() const { return loose_; }
+  /// Who hears what it does while it is timed; null: nobody.
+  void observe_by(DeviceObserver* observer) {
+    observer_ = observer;
+    function_->observe_by(loose_ ? nullptr : observer);
+  }
 
   /// Hot reset by the link: everything as it was built, and what was under way is forgotten, here. The root
   /// complex is told by RootComplex::reset_link().
@@ -100,6 +108,7 @@ class EndpointDevice : public Component, public FarDevice, public LooseTlpTarget
   EndpointFunction* function_ = nullptr;
   TlpPort link_;
   LooseTlpTarget* root_ = nullptr;
+  DeviceObserver* observer_ = nullptr;
   bool loose_ = false;
   bool running_ = false;  ///< loosely timed, and in the middle of what it does
   bool present_ = true;

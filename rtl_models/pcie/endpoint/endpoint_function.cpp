@@ -24,7 +24,7 @@ BusAccess EndpointFunction::perform(const BarHit& where, Tlp& tlp, Cycle now) {
   }
   if (reads) logged.value = first_bytes(tlp.data);
   log_.add(logged);
-  performed(logged);
+  if (observer_ != nullptr) observer_->accessed(logged);
   return logged;
 }
 

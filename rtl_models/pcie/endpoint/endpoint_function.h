@@ -4,6 +4,7 @@
 
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/state_archive.h"
+#include "rtl_models/pcie/endpoint/device_observer.h"
 #include "rtl_models/pcie/packets/endpoint_core.h"
 #include "rtl_models/registers/access_log.h"
 #include "rtl_models/registers/register_file.h"
@@ -32,6 +33,8 @@ class EndpointFunction {
   /// Whether it has work that is not over.
   [[nodiscard]] virtual bool busy() const = 0;
 
+  /// Who hears what it does from now on; null: nobody.
+  void observe_by(DeviceObserver* observer) { observer_ = observer; }
   /// What arrived at its BARs, oldest first.
   [[nodiscard]] const AccessLog& log() const { return log_; }
   [[nodiscard]] virtual const RegisterFile& registers() const = 0;
@@ -47,8 +50,6 @@ class EndpointFunction {
  protected:
   /// Performs an access of a byte or more: a read or an atomic leaves its answer in `data`.
   virtual AccessOutcome access(const BarHit& where, Tlp& tlp, Cycle now) = 0;
-  /// One has been performed, and is in the log.
-  virtual void performed(const BusAccess& /*access*/) {}
 
   /// An access to registers, which take no atomic. `takes_writes` false: a write changes nothing, and counts
   /// as done.
@@ -61,6 +62,7 @@ class EndpointFunction {
 
   EndpointCore& bus_;
   AccessLog log_;
+  DeviceObserver* observer_ = nullptr;
 };
 
 }  // namespace warpline

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "platform/launch/launch_file.h"
 #include "rtl_models/queue_device/registers/peer.h"
@@ -77,16 +78,34 @@ TEST_F(LaunchHosts, RegistersAndBarsAreArguments) {
     EXPECT_EQ(f.launches[0].arguments[n + 3].kind, Argument::Kind::device);
     EXPECT_EQ(f.launches[0].arguments[n + 3].number, n);
   }
-  EXPECT_EQ(f.addresses[0].where->device, 1U);
+  EXPECT_EQ(f.addresses[0].where->device.number, 1U);
   EXPECT_EQ(f.addresses[0].where->offset, 0x2CU);
   EXPECT_EQ(f.addresses[0].where->bytes, 4U);
   EXPECT_EQ(f.addresses[1].where->offset, 0x1000U + 15 * 8);
   EXPECT_EQ(f.addresses[2].where->bar, 4U);
   EXPECT_EQ(f.addresses[2].where->offset, 0x20U);
   EXPECT_EQ(f.addresses[2].where->bytes, 0U);
-  EXPECT_EQ(f.addresses[4].bus->device, 2U);
+  EXPECT_EQ(f.addresses[4].bus->device.number, 2U);
   EXPECT_EQ(f.addresses[4].bus->offset, 12U);
-  EXPECT_EQ(f.host_need()->device, 7U);
+  EXPECT_EQ(f.host_needs().front().device->number, 7U);
+}
+
+TEST_F(LaunchHosts, DevicesOfEachKindAreNeededByThemselves) {
+  const LaunchFile f =
+      good(step("interrupt = \"nvme[1].vector[2]\"") + step("write = \"nvme[0].cc\"\nvalue = 1") +
+           step("delay = 5") + step("read = \"peer[3].STATUS\"") +
+           step("write = \"nvme[0].ASQ\"\nvalue = { bus = \"flags\" }"));
+  const std::vector<HostStep>& steps = f.launches[0].host;
+  EXPECT_EQ(steps[0].device.text(), "nvme[1]");
+  EXPECT_EQ(steps[0].vector, 2U);
+  EXPECT_EQ(steps[1].target.device->device.text(), "nvme[0]");
+  EXPECT_EQ(steps[1].target.device->offset, 0x14U);
+  EXPECT_EQ(steps[4].value->bus->device.text(), "nvme[0]");
+  std::set<std::string> needed;
+  for (const LaunchFile::HostNeed& need : f.host_needs())
+    needed.insert(need.device ? need.device->text() : "any");
+  EXPECT_EQ(needed, (std::set<std::string>{"nvme[1]", "peer[3]", "any"}));
+  EXPECT_FALSE(f.host_needs().back().device);
 }
 
 TEST_F(LaunchHosts, EveryRegisterOfTheManualIsFoundByItsName) {
@@ -130,10 +149,10 @@ TEST_F(LaunchHosts, StepsAreReadInOrder) {
   EXPECT_FALSE(s[3].value);
   EXPECT_EQ(s[4].target.type, DataType::u64);
   EXPECT_EQ(s[4].value->bus->offset, 4U);
-  EXPECT_EQ(s[4].value->bus->device, 0U);
+  EXPECT_EQ(s[4].value->bus->device.number, 0U);
   EXPECT_EQ(s[5].target.device->bar, 4U);
   EXPECT_EQ(s[6].kind, Kind::interrupt);
-  EXPECT_EQ(s[6].device, 1U);
+  EXPECT_EQ(s[6].device.number, 1U);
   EXPECT_EQ(s[6].vector, 15U);
   EXPECT_EQ(s[7].cycles, 100U);
 }
@@ -157,7 +176,7 @@ TEST_F(LaunchHosts, ValuesBeyondTheNumbersOfTomlAreQuoted) {
 }
 
 TEST_F(LaunchHosts, AFileWithoutDevicesNeedsNoHost) {
-  EXPECT_FALSE(good("").host_need());
+  EXPECT_TRUE(good("").host_needs().empty());
 }
 
 TEST_F(LaunchHosts, PlacesThatAreNoneAreRefused) {
@@ -178,7 +197,15 @@ TEST_F(LaunchHosts, PlacesThatAreNoneAreRefused) {
   address("peer[0]", "\"peer[0]\" names no place in a device", "peer[0]", forms);
   address("peer[8].STATUS", "there are at most 8 peers", "peer[8]");
   address("gpu[0].STATUS", "\"gpu[0].STATUS\" begins with no device", "gpu[0]",
-          "devices are \"peer[0]\", \"peer[1]\" and so on");
+          "devices are \"peer[0]\", \"peer[1]\" and so on, and \"nvme[0]\"");
+  address("nvme[4].CC", "there are at most 4 NVMe controllers", "nvme[4]");
+  address("nvme[0].CCC", "an NVMe controller has no register CCC", "CCC", "did you mean \"CC\"?");
+  address("nvme[0].STATUS", "an NVMe controller has no register STATUS", "STATUS");
+  address("nvme[0].SQ_TAIL_DOORBELL[64]",
+          "the registers SQ_TAIL_DOORBELL are SQ_TAIL_DOORBELL[0] to SQ_TAIL_DOORBELL[63]",
+          "SQ_TAIL_DOORBELL[64]");
+  address("nvme[0].bar[1]", "an NVMe controller has no BAR 1", "bar[1]",
+          "it has bar[0], its registers, bar[2], its MSI-X table, and bar[4], its memory buffer");
   refuses(argument("address = 5"), "address: must be a string, not an integer", "5");
 }
 
@@ -196,7 +223,7 @@ TEST_F(LaunchHosts, BusAddressesThatAreNoneAreRefused) {
           "did you mean \"flags\"?");
   EXPECT_EQ(bad(argument("bus = \"flags\"")).message, "[[argument]] lacks \"device\"");
   refuses(argument("bus = \"flags\"\ndevice = \"peer[0].STATUS\""),
-          "device: a device is \"peer[0]\", and nothing more", ".STATUS");
+          "device: a device is \"peer[0]\" or \"nvme[0]\", and nothing more", ".STATUS");
   refuses(step("write = \"peer[0].CONTROL\"\nvalue = { bus = \"flags\" }"),
           "value: a bus address has 8 bytes, and the target is a u32", "{ bus = \"flags\" }");
   EXPECT_EQ(bad(step("write = \"flags[0]\"\nvalue = { bus = \"flags\" }")).message,
@@ -236,8 +263,11 @@ TEST_F(LaunchHosts, StepsThatMeanNothingAreRefused) {
   refuses(step("write = \"flags[0]\"\nvalue = 1\ntype = \"u8\""), "unknown key \"type\" in [[host]]", "type");
   refuses(step("delay = 0"), "delay: must be 1 to 4294967296, not 0", "0");
   refuses(step("interrupt = \"peer[0].vector[16]\""), "interrupt: a peer has the vectors 0 to 15",
-          "\"peer[0].vector[16]\"");
-  refuses(step("interrupt = \"peer[0]\""), "interrupt: \"peer[0]\" is no vector of a device", "\"peer[0]\"",
+          "peer[0].vector[16]");
+  refuses(step("interrupt = \"nvme[3].vector[64]\""), "interrupt: an NVMe controller has the vectors 0 to 63",
+          "nvme[3].vector[64]");
+  refuses(step("interrupt = 3"), "interrupt: must be a string, not an integer", "3");
+  refuses(step("interrupt = \"peer[0]\""), "interrupt: \"peer[0]\" is no vector of a device", "peer[0]",
           "a vector is \"peer[0].vector[3]\"");
 }
 
