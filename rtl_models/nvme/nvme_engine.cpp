@@ -120,7 +120,7 @@ bool NvmeEngine::fetch(Cycle now) {
     Context& c = contexts_[n];
     NvmeSubmissionQueue& queue = queues_.submissions[number];
     ++queues_.completions[queue.completions].reserved;
-    c = Context{};
+    clear(c);
     c.stage = Stage::entry;
     c.queue = number;
     c.number = queue.fetched++;
@@ -221,7 +221,10 @@ void NvmeEngine::begin(Context& c, Cycle now) {
     release(c);
     return;
   }
-  if (c.plan.bytes == 0) return begin_media(c, now);
+  if (c.plan.bytes == 0) {
+    c.data.clear();
+    return begin_media(c, now);
+  }
   walk(c,
        c.plan.data == NvmePlan::Data::pages ? c.pointer.begin_pages(c.command.data1, c.plan.bytes, page_)
                                             : c.pointer.begin(c.command, c.plan.bytes, page_),
@@ -240,6 +243,7 @@ void NvmeEngine::walk(Context& c, NvmeStatus status, Cycle now) {
 
 void NvmeEngine::begin_data(Context& c, Cycle now) {
   if (c.plan.data == NvmePlan::Data::pages) {
+    c.data.clear();
     for (const ByteRun& page : c.pointer.runs()) {
       c.data.resize(c.data.size() + 8);
       put_number(&c.data[c.data.size() - 8], 8, page.address);
@@ -259,6 +263,7 @@ void NvmeEngine::begin_media(Context& c, Cycle now) {
 }
 
 void NvmeEngine::perform(Context& c, Cycle now) {
+  if (!c.plan.fails.ok()) return finish(c, c.plan.fails);
   const NvmeStatus status = executor_.perform(c.queue, c.number, c.command, c.data, c.result, now);
   if (!status.ok() || c.plan.bytes == 0 || c.plan.data != NvmePlan::Data::to_host) return finish(c, status);
   c.stage = Stage::output;

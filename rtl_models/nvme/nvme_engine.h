@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/nvme/data_pointer.h"
@@ -29,6 +30,7 @@ struct NvmePlan {
   std::uint64_t media_bytes = 0;
   /// It does not complete by itself: whoever knows commands ends it by NvmeEngine::end_parked().
   bool parks = false;
+  NvmeStatus fails;    ///< how it is to end once it would be performed; success: it is performed
   bool stays = false;  ///< it cannot be aborted
   bool last = false;   ///< it completes when no command that has been aborted is left to complete
 };
@@ -43,8 +45,8 @@ class NvmeExecutor {
   /// Whether it need wait for nothing else.
   virtual bool may_perform(unsigned queue, const NvmeCommand& command) = 0;
   /// Its data has come, if the host gives some, and the media has had its time: does it. `data` has
-  /// plan.bytes bytes, which go to the host if that is how the plan has it and the status is success; or it
-  /// is the addresses of the pages, of 8 bytes each.
+  /// plan.bytes bytes, whatever is in them at first, which go to the host if that is how the plan has it and
+  /// the status is success; or it is the addresses of the pages, of 8 bytes each.
   virtual NvmeStatus perform(unsigned queue, std::uint64_t number, const NvmeCommand& command,
                              std::vector<std::uint8_t>& data, std::uint32_t& result, Cycle now) = 0;
   /// It is completed. Returns whether there is an entry in the error log.
@@ -211,8 +213,14 @@ class NvmeEngine {
   }
   void abort(Context& c, NvmeStatus status);
   void unpark(std::size_t index, NvmeStatus status, std::uint32_t result);
-  void release(Context& c) {
+  /// As at first, but with the room that its data had: making that anew would cost more than moving it.
+  static void clear(Context& c) {
+    std::vector<std::uint8_t> data = std::move(c.data);
     c = Context{};
+    c.data = std::move(data);
+  }
+  void release(Context& c) {
+    clear(c);
     const unsigned n = index_of(c);
     for (PlaceSet* const set : {&used_, &awake_, &sends_}) set->remove(n);
     --active_;

@@ -244,6 +244,134 @@ TEST(NvmeAdmin, WrongIdentifyAndLogCommandsAreRefused) {
   EXPECT_EQ(at(bench.log(kLogPageSmart, 512), 176, 8), 11U);
 }
 
+/// NVM Express base 1.4, 7.8 and 5.14.
+TEST(NvmeAdmin, NamespacesAreNamedWhereTheyMayBe) {
+  NvmeBench bench;
+  bench.start();
+  const auto code = [&](unsigned opcode, std::uint32_t nsid, std::uint32_t dword10,
+                        std::uint32_t dword11 = 0) {
+    return bench.run(0, {opcode, nsid, bench.share(4096).bus, 0, dword10, dword11});
+  };
+  constexpr unsigned kSet = kAdminOpcodeSetFeatures, kGet = kAdminOpcodeGetFeatures;
+  for (const unsigned feature : {kFeatureArbitration, kFeatureWriteCache, kFeatureTimestamp}) {
+    EXPECT_EQ(code(kSet, 1, feature, 1).code, kStatusCodeFeatureNotNamespaceSpecific) << feature;
+    EXPECT_EQ(code(kSet, 3, feature, 1).code, kStatusCodeInvalidNamespace) << feature;
+    EXPECT_EQ(code(kSet, 0xFFFF'FFFF, feature, 1).code, 0U) << feature;
+    EXPECT_EQ(code(kGet, 1, feature).code, 0U) << feature;
+    EXPECT_EQ(code(kGet, 3, feature).code, kStatusCodeInvalidNamespace) << feature;
+  }
+  // Error recovery is each namespace's own.
+  EXPECT_EQ(code(kSet, 0, kFeatureErrorRecovery, 5).code, kStatusCodeInvalidNamespace);
+  EXPECT_EQ(code(kSet, 0xFFFF'FFFF, kFeatureErrorRecovery, 5).code, 0U);
+  EXPECT_EQ(code(kSet, 2, kFeatureErrorRecovery, 7).code, 0U);
+  EXPECT_EQ(code(kSet, 2, kFeatureErrorRecovery, 1U << 16U | 7U).code, kStatusCodeInvalidField);
+  EXPECT_EQ(code(kGet, 1, kFeatureErrorRecovery).result, 5U);
+  EXPECT_EQ(code(kGet, 2, kFeatureErrorRecovery).result, 7U);
+  EXPECT_EQ(code(kGet, 2, kFeatureErrorRecovery | 3U << 8U).result, 6U);
+  EXPECT_EQ(code(kGet, 0xFFFF'FFFF, kFeatureErrorRecovery).code, kStatusCodeInvalidNamespace);
+  for (const unsigned page :
+       {kLogPageError, kLogPageSmart, kLogPageFirmwareSlot, kLogPageChangedNamespaces, kLogPageCommands}) {
+    EXPECT_EQ(code(kAdminOpcodeGetLogPage, 1, page | 15U << 16U).code, kStatusCodeInvalidField) << page;
+    EXPECT_EQ(code(kAdminOpcodeGetLogPage, 0, page | 15U << 16U).code, 0U) << page;
+  }
+}
+
+/// Fields first, then blocks, then the data pointer, and the media last.
+TEST(NvmeAdmin, TheFirstErrorIsTold) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const auto admin = [&](unsigned opcode, std::uint32_t dword10, std::uint32_t dword11 = 0) {
+    return bench.run(0, {opcode, 0, 3, 0, dword10, dword11}).code;
+  };
+  EXPECT_EQ(admin(kAdminOpcodeIdentify, kIdentifyCnsController), kStatusCodeInvalidPrpOffset);
+  EXPECT_EQ(admin(kAdminOpcodeIdentify, 0x13), kStatusCodeInvalidField);
+  EXPECT_EQ(admin(kAdminOpcodeGetLogPage, 0x7F, 0xFFFF), kStatusCodeInvalidLogPage);
+  EXPECT_EQ(admin(kAdminOpcodeGetLogPage, kLogPageSmart, 0xFFFF), kStatusCodeInvalidField);
+  EXPECT_EQ(admin(kAdminOpcodeSetFeatures, kFeatureTimestamp), kStatusCodeInvalidPrpOffset);
+  EXPECT_EQ(admin(kAdminOpcodeSetFeatures, kFeatureTimestamp | 1U << 31U), kStatusCodeFeatureNotSaveable);
+  NvmeFaultRule rule;
+  rule.fault = NvmeFault::read_error;
+  bench.core().inject(rule);
+  const auto io = [&](std::uint64_t first, unsigned count, std::uint64_t bus) {
+    return bench.run(1, {kNvmOpcodeRead, 1, bus, 0, static_cast<std::uint32_t>(first), 0, count - 1}).code;
+  };
+  EXPECT_EQ(io(5000, 512, 3), kStatusCodeInvalidField) << "more than a command moves";
+  EXPECT_EQ(io(5000, 1, 3), kStatusCodeLbaOutOfRange);
+  EXPECT_EQ(io(5, 1, 3), kStatusCodeInvalidPrpOffset);
+  const Cycle from = bench.host.now();
+  EXPECT_EQ(io(5, 1, bench.share(4096).bus), kStatusCodeUnrecoveredReadError);
+  EXPECT_GT(bench.host.now() - from, 700U) << "the media takes its time";
+}
+
+TEST(NvmeAdmin, TheTimestampCountsFromAReset) {
+  NvmeBench bench;
+  bench.start();
+  const auto stamp = [&] {
+    return at(bench.page(kAdminOpcodeGetFeatures, 0, kFeatureTimestamp, 0, 8), 0, 6);
+  };
+  bench.host.pass(7'000'000);
+  EXPECT_EQ(stamp(), 7U);
+  bench.write(0x14, 0);
+  bench.host.pass(3'000'000);
+  bench.start();
+  EXPECT_EQ(stamp(), 3U) << "and not from the beginning of time";
+}
+
+/// A temperature is told when it goes beyond the threshold, and not with every feature that is set after.
+TEST(NvmeAdmin, ATemperatureIsToldOnce) {
+  NvmeBench bench;
+  bench.start();
+  EXPECT_EQ(bench.set_feature(kFeatureTemperatureThreshold, 300).code, 0U);
+  bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  EXPECT_FALSE(bench.wait(0, 20).came) << "nobody wants to be told";
+  EXPECT_EQ(bench.set_feature(kFeatureAsyncEvents, 2).code, 0U);
+  EXPECT_EQ(bench.wait(0).result, 0x0002'0101U) << "now somebody does";
+  EXPECT_EQ(at(bench.log(kLogPageSmart, 512), 0, 1), 2U);
+  bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  EXPECT_EQ(bench.set_feature(kFeatureArbitration, 1).code, 0U);
+  EXPECT_FALSE(bench.wait(0, 20).came);
+  EXPECT_EQ(bench.set_feature(kFeatureTemperatureThreshold, 400).code, 0U);
+  EXPECT_FALSE(bench.wait(0, 20).came);
+  bench.set_feature(kFeatureTemperatureThreshold, 300);
+  EXPECT_TRUE(bench.wait(0).came) << "again";
+}
+
+TEST(NvmeAdmin, AFormatIsAChangeOfTheNamespace) {
+  NvmeBench bench;
+  bench.start();
+  EXPECT_EQ(bench.set_feature(kFeatureAsyncEvents, 0x100).code, 0U);
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeFormatNvm, 1}).code, 0U) << "as it was";
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 0, 4), 0U);
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeFormatNvm, 2, 0, 0, 1}).code, 0U);
+  bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  EXPECT_EQ(bench.wait(0).result, 0x0004'0002U);
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 0, 4), 2U);
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 0, 4), 0U) << "since it was read";
+}
+
+/// NVM Express base 1.4, SMART log: compares and verifies read the media, too.
+TEST(NvmeAdmin, HealthCountsWhatIsRead) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(131072);
+  const auto health = [&] {
+    const auto page = bench.log(kLogPageSmart, 512);
+    return std::vector<std::uint64_t>{at(page, 32, 8), at(page, 48, 8), at(page, 64, 8), at(page, 80, 8)};
+  };
+  for (unsigned n = 0; n < 4; ++n) EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 0, 256, m)).code, 0U);
+  EXPECT_EQ(health(), (std::vector<std::uint64_t>{2, 0, 4, 0}));
+  for (unsigned n = 0; n < 4; ++n)
+    EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeCompare, 0, 256, m)).code, 0U);
+  EXPECT_EQ(health(), (std::vector<std::uint64_t>{3, 0, 8, 0}));
+  for (unsigned n = 0; n < 4; ++n)
+    EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeVerify, 0, 256, m)).code, 0U);
+  EXPECT_EQ(health(), (std::vector<std::uint64_t>{4, 0, 8, 0}));
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 5000, 256, m)).code, kStatusCodeLbaOutOfRange);
+  EXPECT_EQ(health(), (std::vector<std::uint64_t>{4, 0, 9, 0})) << "none of its blocks, but a command";
+}
+
 TEST(NvmeAdmin, EventsAreToldOnceUntilTheirPageIsRead) {
   NvmeBench bench;
   bench.start();
