@@ -6,7 +6,7 @@ find_disk
 errors=${WARPLINE_GUEST_ERRORS:-48}
 [ "$errors" -ge 48 ] || fail "WARPLINE_GUEST_ERRORS: at least 48"
 known=/tmp/known
-name=nvme[0]
+name='nvme[0]'
 queue=/sys/block/$(basename "$disk")/queue
 tries=$(($(cat /sys/module/nvme_core/parameters/max_retries) + 1))
 before=$(counter_of "$name.injected")
@@ -26,7 +26,8 @@ disk_check fill "$disk" $known 4096 >/dev/null || fail "the disk could not be wr
 
 # A block that cannot be read or written is tried as often as the driver tries, and is then an error of that block.
 for what in read write; do
-  [ $what = read ] && fault=read-error || fault=write-fault
+  fault=read-error
+  [ $what = read ] || fault=write-fault
   host inject "$name" $fault blocks=100-$((99 + lasting))
   expect $what 100 $lasting "ENODATA $lasting"
   expect $what $((100 + lasting)) 8 "ok 8"
@@ -40,7 +41,8 @@ done
 each=$((passing / 4)) rest=$((passing - 3 * (passing / 4)))
 from=1000
 for fault in internal-error not-ready read-error write-fault; do
-  [ $fault = write-fault ] && what=write count=$rest || { what=read count=$each; }
+  what=read count=$each
+  [ $fault != write-fault ] || { what=write count=$rest; }
   at=$from
   while [ $at -lt $((from + count)) ]; do
     host inject "$name" $fault blocks=$at count=1
