@@ -56,7 +56,7 @@ Result<ControlReply> read_by_bus(ControlClient& client, const ControlReply& foun
   return out;
 }
 
-int regs(const RegsRequest& r) {
+int show_registers(const RegsRequest& r) {
   std::vector<ControlRequest> requests;
   Diagnostics faults;
   for (const std::string& word : r.names) {
@@ -95,8 +95,64 @@ struct ControlWords {
   bool json = false;
 };
 
-const std::vector<std::string> kWords = {"functions", "timed", "loose",    "timing",   "pace",
-                                         "unplug",    "plug",  "counters", "findings", "log"};
+const std::vector<std::string> kWords = {"functions", "timed",    "loose",    "timing", "pace",   "unplug",
+                                         "plug",      "counters", "findings", "log",    "inject", "forget"};
+
+/// What is left of a word behind `key`, if that is how it begins.
+std::optional<std::string> behind(const std::string& word, const std::string& key) {
+  if (word.compare(0, key.size(), key) != 0) return std::nullopt;
+  return word.substr(key.size());
+}
+
+/// Of one word of a rule, such as "count=3", or what it is.
+Diagnostics add_to_rule(const std::string& word, NvmeFaultRule& rule) {
+  static const std::vector<std::string> kKeys = {"blocks=", "namespace=", "after=", "count="};
+  const auto take = [](const std::string& text, auto& out) {
+    const auto n = number_with_prefix<std::remove_reference_t<decltype(out)>>(text);
+    if (n) out = *n;
+    return n.has_value();
+  };
+  bool taken = true;
+  if (const auto blocks = behind(word, kKeys[0])) {
+    const std::size_t to = blocks->find('-');
+    taken = take(blocks->substr(0, to), rule.first_block);
+    rule.last_block = rule.first_block;
+    if (to != std::string::npos) taken = take(blocks->substr(to + 1), rule.last_block) && taken;
+    taken = taken && rule.first_block <= rule.last_block;
+  } else if (const auto nsid = behind(word, kKeys[1])) {
+    taken = take(*nsid, rule.nsid);
+  } else if (const auto after = behind(word, kKeys[2])) {
+    taken = take(*after, rule.after);
+  } else if (const auto count = behind(word, kKeys[3])) {
+    taken = take(*count, rule.count);
+  } else {
+    return Diagnostics{Diagnostic::about({}, fmt::format("\"{}\" says nothing of what is to fail", word),
+                                         did_you_mean(word, kKeys))};
+  }
+  if (taken) return {};
+  return Diagnostics{Diagnostic::about({}, fmt::format("\"{}\" has no number where one belongs", word),
+                                       "blocks=FIRST-LAST, namespace=N, after=N, count=N")};
+}
+
+/// Of `inject FUNCTION FAULT [KEY=N...]`.
+Result<ControlRequest> injection_of(const std::vector<std::string>& words) {
+  ControlRequest request;
+  request.kind = Kind::inject;
+  std::vector<std::string> faults;
+  for (const auto& [name, fault] : kNvmeFaultNames) faults.emplace_back(name);
+  if (words.size() < 3)
+    return Diagnostic::about({}, "inject what, and where?",
+                             "inject 'nvme[0]' FAULT, which is one of " + joined(faults));
+  request.name = words[1];
+  const auto at = std::find(faults.begin(), faults.end(), words[2]);
+  if (at == faults.end())
+    return Diagnostic::about({}, fmt::format("there is no fault \"{}\"", words[2]),
+                             "it is one of " + joined(faults));
+  request.rule.fault = kNvmeFaultNames[static_cast<std::size_t>(at - faults.begin())].second;
+  for (std::size_t i = 3; i < words.size(); ++i)
+    if (const Diagnostics wrong = add_to_rule(words[i], request.rule); !wrong.empty()) return wrong;
+  return request;
+}
 
 /// What the words ask for.
 Result<ControlRequest> request_of(const ControlWords& asked) {
@@ -105,10 +161,11 @@ Result<ControlRequest> request_of(const ControlWords& asked) {
   const std::optional<std::string> more =
       asked.words.size() > 1 ? std::optional<std::string>(asked.words[1]) : std::nullopt;
   const auto is = [&word](const char* name) { return word == name; };
-  const bool needs_function = is("plug") || is("unplug");
+  const bool needs_function = is("plug") || is("unplug") || is("forget");
   const bool takes_more = needs_function || is("pace");
   if (std::find(kWords.begin(), kWords.end(), word) == kWords.end())
     return Diagnostic::about({}, fmt::format("there is no word \"{}\"", word), did_you_mean(word, kWords));
+  if (is("inject")) return injection_of(asked.words);
   if (asked.words.size() > (takes_more ? 2U : 1U))
     return Diagnostic::about({}, fmt::format("\"{}\" follows \"{}\", which takes {}", asked.words.back(),
                                              word, takes_more ? "one word" : "none"));
@@ -127,7 +184,7 @@ Result<ControlRequest> request_of(const ControlWords& asked) {
                                "seconds of model time in a second, from 1e-9 to 1000; 0: as fast as it can");
     request.pace = factor;
   } else if (needs_function) {
-    request.kind = is("plug") ? Kind::plug : Kind::unplug;
+    request.kind = is("plug") ? Kind::plug : is("unplug") ? Kind::unplug : Kind::forget;
     request.name = *more;
   } else {
     for (const Kind kind : {Kind::functions, Kind::timing, Kind::counters, Kind::findings, Kind::log})
@@ -153,7 +210,7 @@ int control(const ControlWords& asked) {
 void add_regs(CLI::App& app, int& status) {
   CLI::App& command = *app.add_subcommand(
       "regs", "shows and writes registers of devices that `warpline serve --control` serves");
-  RegsRequest& r = options_of(command, status, regs);
+  RegsRequest& r = options_of(command, status, show_registers);
   command.add_option("CONTROL", r.control, "the socket of `warpline serve --control`")->required();
   command
       .add_option("NAME", r.names,
@@ -177,9 +234,11 @@ void add_control(CLI::App& app, int& status) {
                   "functions, counters, findings or log: what there is, and was so far; "
                   "timed, loose: from now on, when what is under way has ended; timing: "
                   "which it is; pace [N]: seconds of model time a second, 0: as fast as "
-                  "it can; unplug F, plug F: a function is taken away, and put back")
+                  "it can; unplug F, plug F: a function is taken away, and put back; inject F FAULT "
+                  "[blocks=A-B] [namespace=N] [after=N] [count=N]: commands of an NVMe controller fail; "
+                  "forget F: no more")
       ->required()
-      ->expected(1, 2)
+      ->expected(1, 7)
       ->type_name("WORD...");
   command.add_flag("--json", r.json, "a JSON object");
   command.footer("Example: warpline control /tmp/control unplug 'peer[0]'");

@@ -16,15 +16,25 @@ class FileStore final : public BlockStore {
   [[nodiscard]] bool read(std::uint64_t offset, std::uint8_t* to, std::uint64_t bytes) override {
     return file_.read(offset, to, bytes);
   }
-  [[nodiscard]] bool write(std::uint64_t offset, const std::uint8_t* from, std::uint64_t bytes) override {
-    return file_.write(offset, from, bytes);
+  [[nodiscard]] BlockOutcome write(std::uint64_t offset, const std::uint8_t* from,
+                                   std::uint64_t bytes) override {
+    return outcome_of(file_.write(offset, from, bytes));
   }
-  [[nodiscard]] bool clear(std::uint64_t offset, std::uint64_t bytes) override {
-    return file_.clear(offset, bytes);
+  [[nodiscard]] BlockOutcome clear(std::uint64_t offset, std::uint64_t bytes) override {
+    return outcome_of(file_.clear(offset, bytes));
   }
-  [[nodiscard]] bool flush() override { return file_.flush(); }
+  [[nodiscard]] bool flush() override {
+    // The host says once that it has lost something; a later flush would succeed without it.
+    lost_ = lost_ || !file_.flush();
+    return !lost_;
+  }
 
  private:
+  [[nodiscard]] static BlockOutcome outcome_of(FileOutcome outcome) {
+    if (outcome == FileOutcome::done) return BlockOutcome::done;
+    return outcome == FileOutcome::full ? BlockOutcome::full : BlockOutcome::failed;
+  }
+  bool lost_ = false;
   RandomAccessFile file_;
 };
 

@@ -84,6 +84,12 @@ PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
 PcieSystem::~PcieSystem() = default;
 
 /// The root complex where there are no GPUs, and all that is behind it.
+NvmeDevice* PcieSystem::nvme_at(unsigned port) {
+  const auto is_it = [&](NvmeDevice* device) { return device == &function(port); };
+  const auto at = std::find_if(nvmes_.begin(), nvmes_.end(), is_it);
+  return at == nvmes_.end() ? nullptr : *at;
+}
+
 void PcieSystem::add_root_of_peers(ClockDomain domain, const PcieSystemParameters& parameters) {
   engine_.begin_cluster();
   root_ = std::make_unique<RootComplex>(

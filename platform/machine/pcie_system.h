@@ -71,6 +71,8 @@ class WARPLINE_PUBLIC PcieSystem {
   [[nodiscard]] const QueueDevice& peer(unsigned i) const { return *peers_[i]; }
   [[nodiscard]] unsigned nvmes() const { return static_cast<unsigned>(nvmes_.size()); }
   [[nodiscard]] NvmeDevice& nvme(unsigned i) { return *nvmes_[i]; }
+  /// The one that is the function behind root port `port`; null: that is another kind.
+  [[nodiscard]] NvmeDevice* nvme_at(unsigned port);
   /// The memory of namespaces that are memory, with their names.
   [[nodiscard]] std::vector<std::pair<std::string, MemoryImage*>> namespace_memories();
   /// What arrived at a function's BARs, oldest first.

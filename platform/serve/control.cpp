@@ -159,20 +159,36 @@ void Control::perform_access(const ControlRequest& request, ControlReply reply, 
                  });
 }
 
-void Control::perform_plug(const ControlRequest& request, ControlReply reply, Done done) {
+/// Null: the reply says that there is none.
+ServedFunction* Control::find_function(const std::string& name, ControlReply& reply) const {
   std::vector<std::string> known;
   for (unsigned f = 0; f < machine_.functions(); ++f) known.push_back(name_of_function(f));
-  const auto at = std::find(known.begin(), known.end(), request.name);
-  if (at == known.end()) {
-    refuse(reply, "there is no function \"" + request.name + "\"", did_you_mean(request.name, known));
-    return done(std::move(reply));
-  }
-  machine_.function(static_cast<unsigned>(at - known.begin()))
-      .plug(request.kind == Kind::plug,
-            [&machine = machine_, reply = std::move(reply), done = std::move(done)]() mutable {
-              reply.cycle = machine.now();
-              done(std::move(reply));
-            });
+  const auto at = std::find(known.begin(), known.end(), name);
+  if (at != known.end()) return &machine_.function(static_cast<unsigned>(at - known.begin()));
+  refuse(reply, "there is no function \"" + name + "\"", did_you_mean(name, known));
+  return nullptr;
+}
+
+void Control::perform_plug(const ControlRequest& request, ControlReply reply, Done done) {
+  ServedFunction* const function = find_function(request.name, reply);
+  if (function == nullptr) return done(std::move(reply));
+  function->plug(request.kind == Kind::plug,
+                 [&machine = machine_, reply = std::move(reply), done = std::move(done)]() mutable {
+                   reply.cycle = machine.now();
+                   done(std::move(reply));
+                 });
+}
+
+void Control::perform_injection(const ControlRequest& request, ControlReply reply, Done done) {
+  ServedFunction* const function = find_function(request.name, reply);
+  if (function != nullptr && !function->takes_rules())
+    refuse(reply, "commands of NVMe controllers fail on demand, and " + request.name + " is none");
+  if (!reply.error.empty()) return done(std::move(reply));
+  function->inject(request.kind == Kind::inject ? &request.rule : nullptr,
+                   [&machine = machine_, reply = std::move(reply), done = std::move(done)]() mutable {
+                     reply.cycle = machine.now();
+                     done(std::move(reply));
+                   });
 }
 
 void Control::list_functions(ControlReply& reply) const {
@@ -211,6 +227,8 @@ void Control::perform(const ControlRequest& request, Done done) {
     case Kind::write: return perform_access(request, std::move(reply), std::move(done));
     case Kind::unplug:
     case Kind::plug: return perform_plug(request, std::move(reply), std::move(done));
+    case Kind::inject:
+    case Kind::forget: return perform_injection(request, std::move(reply), std::move(done));
     case Kind::timing:
       if (request.loose)
         return machine_.set_loose(*request.loose, [&machine = machine_, reply = std::move(reply),

@@ -12,6 +12,7 @@ namespace warpline {
 
 class AccessWatches;
 class CounterVisitor;
+class ServedFunction;
 class ServedMachine;
 class Serving;
 
@@ -38,6 +39,8 @@ class Control {
     RegisterAt at;
   };
   void perform_access(const ControlRequest& request, ControlReply reply, Done done);
+  void perform_injection(const ControlRequest& request, ControlReply reply, Done done);
+  [[nodiscard]] ServedFunction* find_function(const std::string& name, ControlReply& reply) const;
   void perform_plug(const ControlRequest& request, ControlReply reply, Done done);
   void look_at_registers(const std::vector<std::string>& names, ControlReply& reply) const;
   void list_functions(ControlReply& reply) const;

@@ -143,7 +143,9 @@ std::string text_of(const ControlReply& reply) {
       return out;
     }
     case Kind::unplug:
-    case Kind::plug: break;
+    case Kind::plug:
+    case Kind::inject:
+    case Kind::forget: break;
   }
   return {};
 }

@@ -15,9 +15,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = ControlRequest::Kind;
 
-constexpr std::array<const char*, 11> kKinds = {"functions", "counters", "registers", "read",
-                                                "write",     "timing",   "pace",      "unplug",
-                                                "plug",      "findings", "log"};
+constexpr std::array<const char*, 13> kKinds = {"functions", "counters", "registers", "read", "write",
+                                                "timing",    "pace",     "unplug",    "plug", "findings",
+                                                "log",       "inject",   "forget"};
 /// Objects and arrays within one another. What is said here has four at most.
 constexpr int kDeepest = 8;
 
@@ -91,8 +91,10 @@ class RequestReader {
       case Kind::registers: return names();
       case Kind::write: value(); [[fallthrough]];
       case Kind::read: out_.name = text("register", true); return;
+      case Kind::inject: rule(); [[fallthrough]];
       case Kind::unplug:
-      case Kind::plug: out_.name = text("function", true); return;
+      case Kind::plug:
+      case Kind::forget: out_.name = text("function", true); return;
       case Kind::timing: return timing();
       case Kind::pace: return pace();
       case Kind::log: return form();
@@ -130,6 +132,30 @@ class RequestReader {
     const auto n = number_in(*at);
     if (!n) return wrong("value", R"(is no number, and no text such as "0x1f")");
     out_.value = *n;
+  }
+  void rule() {
+    const std::string word = text("fault", true);
+    std::vector<std::string> faults;
+    for (const auto& [name, fault] : kNvmeFaultNames) {
+      faults.emplace_back(name);
+      if (word == name) out_.rule.fault = fault;
+    }
+    if (!word.empty() && std::find(faults.begin(), faults.end(), word) == faults.end())
+      wrong("fault", "is none of " + joined(faults, ", ", " and "));
+    number("namespace", out_.rule.nsid);
+    number("first_block", out_.rule.first_block);
+    number("last_block", out_.rule.last_block);
+    number("after", out_.rule.after);
+    number("count", out_.rule.count);
+    if (out_.rule.first_block > out_.rule.last_block) wrong("last_block", "is before \"first_block\"");
+  }
+  template <class T>
+  void number(const char* key, T& out) {
+    const Json* const at = find(key);
+    if (at == nullptr) return;
+    const auto n = number_in(*at);
+    if (!n || *n > std::numeric_limits<T>::max()) return wrong(key, "is no number");
+    out = static_cast<T>(*n);
   }
   void timing() {
     const std::string to = text("to", false);
@@ -217,8 +243,25 @@ void add_result(Json& json, const ControlReply& reply) {
       json["log"] = reply.log_is_json ? Json::parse(reply.log, nullptr, false) : Json(reply.log);
       return;
     case Kind::unplug:
-    case Kind::plug: return;
+    case Kind::plug:
+    case Kind::inject:
+    case Kind::forget: return;
   }
+}
+
+/// What a request has beside what all have.
+void add_rule(Json& json, const NvmeFaultRule& rule) {
+  for (const auto& [name, fault] : kNvmeFaultNames)
+    if (fault == rule.fault) json["fault"] = name;
+  const NvmeFaultRule other;
+  const auto add = [&json](const char* key, std::uint64_t value, std::uint64_t unless) {
+    if (value != unless) json[key] = hexadecimal(value);
+  };
+  add("namespace", rule.nsid, other.nsid);
+  add("first_block", rule.first_block, other.first_block);
+  add("last_block", rule.last_block, other.last_block);
+  add("after", rule.after, other.after);
+  add("count", rule.count, other.count);
 }
 
 template <class F>
@@ -248,8 +291,10 @@ std::string to_line(const ControlRequest& request) {
     case Kind::registers: json["names"] = request.names; break;
     case Kind::write: json["value"] = hexadecimal(request.value); [[fallthrough]];
     case Kind::read: json["register"] = request.name; break;
+    case Kind::inject: add_rule(json, request.rule); [[fallthrough]];
     case Kind::unplug:
-    case Kind::plug: json["function"] = request.name; break;
+    case Kind::plug:
+    case Kind::forget: json["function"] = request.name; break;
     case Kind::timing:
       if (request.loose) json["to"] = *request.loose ? "loose" : "timed";
       break;

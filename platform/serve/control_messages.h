@@ -7,6 +7,7 @@
 
 #include "rtl_models/base/problem.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/nvme/nvme_faults.h"
 
 namespace warpline {
 
@@ -26,14 +27,18 @@ struct ControlRequest {
     plug,    ///< and puts it back
     findings,
     log,
+    inject,  ///< has commands of an NVMe controller fail
+    forget,  ///< takes back all that was injected
   };
   Kind kind = Kind::functions;
   std::vector<std::string> names;  ///< of `registers`: names and patterns; none: all
-  std::string name;                ///< of `read` and `write`, a register; of `unplug` and `plug`, a function
-  std::uint64_t value = 0;         ///< of `write`
-  std::optional<bool> loose;       ///< of `timing`: what it is to be
-  std::optional<double> pace;      ///< of `pace`: what it is to be; 0: as fast as it can
-  bool as_json = false;            ///< of `log`
+  std::string
+      name;  ///< of `read` and `write`, a register; of `unplug`, `plug`, `inject` and `forget`, a function
+  std::uint64_t value = 0;     ///< of `write`
+  std::optional<bool> loose;   ///< of `timing`: what it is to be
+  std::optional<double> pace;  ///< of `pace`: what it is to be; 0: as fast as it can
+  bool as_json = false;        ///< of `log`
+  NvmeFaultRule rule;          ///< of `inject`
 };
 /// What is wrong with it is one fault, without a file.
 [[nodiscard]] Result<ControlRequest> control_request_from(const std::string& line);

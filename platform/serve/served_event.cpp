@@ -19,6 +19,7 @@ std::string to_text(const ServedEvent& e, const std::string& function) {
     case Kind::write: return access("a write");
     case Kind::reset: return "a reset of " + function;
     case Kind::plug: return function + (e.result != 0 ? " is plugged in" : " is unplugged");
+    case Kind::inject: return e.data.empty() ? function + " fails no more" : function + " is to fail" + data;
     case Kind::timing: return e.result != 0 ? "loosely timed from now on" : "timed from now on";
     case Kind::turn: return "a look at what came";
     case Kind::finish: return fmt::format("the end of transfer {}", e.offset);

@@ -16,6 +16,7 @@ struct ServedEvent {
     write,   ///< likewise, with `data`
     reset,   ///< of a function
     plug,    ///< `result` 1: plugged, 0: unplugged
+    inject,  ///< of a function: `data` a rule of what fails (StateArchive); none: all are taken back
     timing,  ///< `result` 1: loosely timed from now on
     turn,    ///< what has come is looked at
     finish,  ///< of the transfer `offset`, which ends with `result` and `answer`
@@ -28,7 +29,7 @@ struct ServedEvent {
     answer,     ///< of a function: `result` how an access ended, `data` the bytes that came, `cycle` when
     interrupt,  ///< `function` the port, `offset` the vector, `cycle` when; `result` 1: somebody heard it
   };
-  static constexpr std::uint8_t kKinds = 12;
+  static constexpr std::uint8_t kKinds = 13;
   static constexpr std::uint64_t kGoesOn = 255;
   Kind kind = Kind::turn;
   std::uint64_t steps = 0;  ///< of the model since the event before

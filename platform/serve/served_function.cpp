@@ -1,11 +1,14 @@
 #include "platform/serve/served_function.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/served_event.h"
 #include "platform/serve/served_machine.h"
+#include "rtl_models/base/state_archive.h"
+#include "rtl_models/nvme/nvme_device.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
 
 namespace warpline {
@@ -242,6 +245,7 @@ void ServedFunction::make(Access access) {
     case Access::Kind::unplug:
       if (const bool present = access.kind == Access::Kind::plug; present != present_) do_plug(present);
       break;
+    case Access::Kind::inject: do_inject(access.data); break;
   }
   access.done();
 }
@@ -282,6 +286,42 @@ void ServedFunction::plug(bool present, Done done) {
       {present ? Access::Kind::plug : Access::Kind::unplug, 0, 0, 0, {}, {}, std::move(done)});
 }
 
+bool ServedFunction::takes_rules() const {
+  return machine_.system().nvme_at(port_) != nullptr;
+}
+
+void ServedFunction::inject(const NvmeFaultRule* rule, Done done) {
+  std::string bytes;
+  if (rule != nullptr) {
+    NvmeFaultRule copy = *rule;
+    StateArchive out(bytes);
+    out(copy);
+  }
+  accesses_.push_back({Access::Kind::inject, 0, 0, 0, {bytes.begin(), bytes.end()}, {}, std::move(done)});
+}
+
+/// `rule`: as its archive has it; nothing: takes back all. Of a damaged record it may be no rule, or be for a
+/// function that takes none, and nothing happens.
+void ServedFunction::do_inject(const std::vector<std::uint8_t>& rule) {
+  ServedEvent event;
+  event.kind = ServedEvent::Kind::inject;
+  event.function = port_;
+  event.data = rule;
+  machine_.tell(event);
+  NvmeDevice* const device = machine_.system().nvme_at(port_);
+  if (device == nullptr) return;
+  if (rule.empty()) return device->core().forget_injected();
+  const std::string bytes(rule.begin(), rule.end());
+  StateArchive in{std::string_view(bytes)};
+  NvmeFaultRule its;
+  try {
+    in(its);
+  } catch (const StateMisfit&) {
+    return;
+  }
+  device->core().inject(its);
+}
+
 void ServedFunction::do_plug(bool present) {
   ServedEvent event;
   event.kind = ServedEvent::Kind::plug;
@@ -307,7 +347,8 @@ void ServedFunction::detach() {
   silent_ = false;
   std::deque<Access> kept;
   for (Access& access : std::exchange(accesses_, {})) {
-    if (access.kind == Access::Kind::plug || access.kind == Access::Kind::unplug) {
+    if (access.kind == Access::Kind::plug || access.kind == Access::Kind::unplug ||
+        access.kind == Access::Kind::inject) {
       kept.push_back(std::move(access));
     } else if (access.read_done) {
       access.read_done(nullptr);

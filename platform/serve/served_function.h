@@ -14,6 +14,7 @@
 
 namespace warpline {
 
+struct NvmeFaultRule;
 class ServedMachine;
 
 /// One function of a ServedMachine, as a client sees it.
@@ -41,6 +42,10 @@ class ServedFunction final : public vfio_user::Function {
   /// again. `done`: it is so; accesses that were asked for before are made before.
   void plug(bool present, Done done);
   [[nodiscard]] bool present() const { return present_; }
+  /// Has commands fail as a rule says; null: takes back all rules. `done`: it is so from the next access on.
+  /// Pre: takes_rules().
+  void inject(const NvmeFaultRule* rule, Done done);
+  [[nodiscard]] bool takes_rules() const;
   /// Whether its software lets it answer at its BARs.
   [[nodiscard]] bool decodes_memory() const {
     return endpoint_.config().memory_enabled() && endpoint_.config().power_state() == PowerState::d0;
@@ -64,7 +69,7 @@ class ServedFunction final : public vfio_user::Function {
   };
   /// Something that is to be done to the function.
   struct Access {
-    enum class Kind : std::uint8_t { read, write, reset, plug, unplug };
+    enum class Kind : std::uint8_t { read, write, reset, plug, unplug, inject };
     Kind kind = Kind::read;
     unsigned region = 0;
     std::uint64_t offset = 0;
@@ -119,6 +124,7 @@ class ServedFunction final : public vfio_user::Function {
   void make(Access access);
   void do_reset();
   void do_plug(bool present);
+  void do_inject(const std::vector<std::uint8_t>& rule);
 
   ServedMachine& machine_;
   unsigned port_;

@@ -203,6 +203,7 @@ void ServedMachine::apply(const ServedEvent& event) {
                                                     event.bytes, [] {});
     case Kind::reset: return functions_[event.function]->do_reset();
     case Kind::plug: return functions_[event.function]->do_plug(event.result != 0);
+    case Kind::inject: return functions_[event.function]->do_inject(event.data);
     case Kind::timing: tell(copy); return system_.set_loose(event.result != 0);
     case Kind::end: return tell(copy);
     case Kind::turn: return look_at_what_came();

@@ -60,29 +60,33 @@ bool RandomAccessFile::read(std::uint64_t offset, void* to, std::uint64_t bytes)
   });
 }
 
-bool RandomAccessFile::write(std::uint64_t offset, const void* from, std::uint64_t bytes) const {
-  return transfer(bytes, [&, at = static_cast<const char*>(from)](std::uint64_t done) {
-    return ::pwrite(file_, at + done, bytes - done, static_cast<off_t>(offset + done));
+FileOutcome RandomAccessFile::write(std::uint64_t offset, const void* from, std::uint64_t bytes) const {
+  errno = 0;
+  const bool done = transfer(bytes, [&, at = static_cast<const char*>(from)](std::uint64_t part) {
+    return ::pwrite(file_, at + part, bytes - part, static_cast<off_t>(offset + part));
   });
+  if (done) return FileOutcome::done;
+  const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+  return full ? FileOutcome::full : FileOutcome::failed;
 }
 
-bool RandomAccessFile::clear(std::uint64_t offset, std::uint64_t bytes) const {
-  if (bytes == 0) return true;
+FileOutcome RandomAccessFile::clear(std::uint64_t offset, std::uint64_t bytes) const {
+  if (bytes == 0) return FileOutcome::done;
   // Holes behind the end of a file that somebody has made shorter would be no bytes of it.
   struct stat status {};
   if (::fstat(file_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < offset + bytes)
-    return false;
+    return FileOutcome::failed;
   if (::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                   static_cast<off_t>(bytes)) == 0)
-    return true;
+    return FileOutcome::done;
   static constexpr std::array<char, 65536> kZeroes{};
   while (bytes != 0) {
     const std::uint64_t part = std::min<std::uint64_t>(bytes, kZeroes.size());
-    if (!write(offset, kZeroes.data(), part)) return false;
+    if (const FileOutcome o = write(offset, kZeroes.data(), part); o != FileOutcome::done) return o;
     offset += part;
     bytes -= part;
   }
-  return true;
+  return FileOutcome::done;
 }
 
 bool RandomAccessFile::flush() const {

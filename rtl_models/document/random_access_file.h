@@ -6,6 +6,10 @@
 
 namespace warpline {
 
+/// How a write ended. `full`: the host has no room for it: its disk is full, or a quota or the limit of the
+/// process is reached.
+enum class FileOutcome : std::uint8_t { done, full, failed };
+
 /// A file of fixed length whose bytes are read and written anywhere, as a disk's are.
 class RandomAccessFile {
  public:
@@ -22,11 +26,11 @@ class RandomAccessFile {
   /// machines with one disk would destroy what is on it. Pre: not open.
   [[nodiscard]] std::string open(const std::string& path);
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  /// Of bytes within size(). False: the host refuses, as a disk that is full does. Pre: open.
+  /// Of bytes within size(). False: the host refuses. Pre: open.
   [[nodiscard]] bool read(std::uint64_t offset, void* to, std::uint64_t bytes) const;
-  [[nodiscard]] bool write(std::uint64_t offset, const void* from, std::uint64_t bytes) const;
+  [[nodiscard]] FileOutcome write(std::uint64_t offset, const void* from, std::uint64_t bytes) const;
   /// Makes them 0, without room on the host's disk where that can be.
-  [[nodiscard]] bool clear(std::uint64_t offset, std::uint64_t bytes) const;
+  [[nodiscard]] FileOutcome clear(std::uint64_t offset, std::uint64_t bytes) const;
   /// What was written is on the host's disk.
   [[nodiscard]] bool flush() const;
 

@@ -7,6 +7,9 @@
 
 namespace warpline {
 
+/// How a write ended. `full`: there is no room for it.
+enum class BlockOutcome : std::uint8_t { done, full, failed };
+
 /// What a namespace's bytes are kept in. Offsets and lengths lie within size().
 class BlockStore {
  public:
@@ -14,10 +17,11 @@ class BlockStore {
   [[nodiscard]] virtual std::uint64_t size() const = 0;
   /// False: the host cannot do it.
   [[nodiscard]] virtual bool read(std::uint64_t offset, std::uint8_t* to, std::uint64_t bytes) = 0;
-  [[nodiscard]] virtual bool write(std::uint64_t offset, const std::uint8_t* from, std::uint64_t bytes) = 0;
+  [[nodiscard]] virtual BlockOutcome write(std::uint64_t offset, const std::uint8_t* from,
+                                           std::uint64_t bytes) = 0;
   /// Makes them 0.
-  [[nodiscard]] virtual bool clear(std::uint64_t offset, std::uint64_t bytes) = 0;
-  /// What was written is where it survives the process.
+  [[nodiscard]] virtual BlockOutcome clear(std::uint64_t offset, std::uint64_t bytes) = 0;
+  /// What was written is where it survives the process. False: not all of it is, nor will it be.
   [[nodiscard]] virtual bool flush() = 0;
   /// The memory that it is; null: it is none.
   [[nodiscard]] virtual MemoryImage* memory() { return nullptr; }
@@ -32,13 +36,14 @@ class MemoryStore final : public BlockStore {
     std::memcpy(to, image_.at(offset), bytes);
     return true;
   }
-  [[nodiscard]] bool write(std::uint64_t offset, const std::uint8_t* from, std::uint64_t bytes) override {
+  [[nodiscard]] BlockOutcome write(std::uint64_t offset, const std::uint8_t* from,
+                                   std::uint64_t bytes) override {
     std::memcpy(image_.at(offset), from, bytes);
-    return true;
+    return BlockOutcome::done;
   }
-  [[nodiscard]] bool clear(std::uint64_t offset, std::uint64_t bytes) override {
+  [[nodiscard]] BlockOutcome clear(std::uint64_t offset, std::uint64_t bytes) override {
     image_.clear(offset, bytes);
-    return true;
+    return BlockOutcome::done;
   }
   [[nodiscard]] bool flush() override { return true; }
   [[nodiscard]] MemoryImage* memory() override { return &image_; }

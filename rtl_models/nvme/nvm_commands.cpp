@@ -23,9 +23,13 @@ bool is_known(unsigned opcode) {
   }
 }
 
-/// What the host's disk does not do.
-NvmeStatus done_or_unready(bool done) {
-  return done ? NvmeStatus{} : failure(kStatusCodeNamespaceNotReady);
+/// Of what the host's disk may not do.
+NvmeStatus status_of(bool done) {
+  return done ? NvmeStatus{} : failure(kStatusCodeInternalError);
+}
+NvmeStatus status_of(BlockOutcome outcome) {
+  return outcome == BlockOutcome::full ? refusal(kStatusCodeCapacityExceeded)
+                                       : status_of(outcome == BlockOutcome::done);
 }
 
 }  // namespace
@@ -51,10 +55,11 @@ NvmeStatus NvmCommands::begin(unsigned queue, std::uint64_t number, const NvmeCo
   if (fault != NvmeFault::none) ++state_.counters.injected;
   switch (fault) {
     case NvmeFault::none: break;
-    case NvmeFault::read_error: return failure(kStatusCodeUnrecoveredReadError);
-    case NvmeFault::write_fault: return failure(kStatusCodeWriteFault);
-    case NvmeFault::internal_error: return failure(kStatusCodeInternalError);
+    case NvmeFault::read_error: plan.fails = failure(kStatusCodeUnrecoveredReadError); break;
+    case NvmeFault::write_fault: plan.fails = failure(kStatusCodeWriteFault); break;
+    case NvmeFault::internal_error: plan.fails = failure(kStatusCodeInternalError); break;
     case NvmeFault::not_ready: return failure(kStatusCodeNamespaceNotReady);
+    case NvmeFault::stuck: plan.stays = true; [[fallthrough]];
     case NvmeFault::timeout: plan.parks = true; break;
   }
   return {};
@@ -66,7 +71,6 @@ bool NvmCommands::through(const NvmeCommand& command) const {
 }
 
 NvmeStatus NvmCommands::plan_blocks(NvmeNamespace& space, const NvmeCommand& command, NvmePlan& plan) const {
-  if (!space.holds(command.first_block(), command.blocks())) return refusal(kStatusCodeLbaOutOfRange);
   const std::uint64_t bytes = std::uint64_t{command.blocks()} << space.shift();
   plan.media_bytes = bytes;
   plan.media = NvmeMediaAccess::read;
@@ -81,12 +85,15 @@ NvmeStatus NvmCommands::plan_blocks(NvmeNamespace& space, const NvmeCommand& com
       // A note on the media, and not all of these bytes.
       plan.media = through(command) ? NvmeMediaAccess::write_through : NvmeMediaAccess::write;
       plan.media_bytes = 0;
-      return {};
-    default: return {};
+      break;
+    default: break;
   }
-  if (bytes > state_.parameters.max_transfer) return refusal(kStatusCodeInvalidField);
-  plan.bytes = static_cast<std::uint32_t>(bytes);
-  return {};
+  if (plan.data != NvmePlan::Data::none) {
+    if (bytes > state_.parameters.max_transfer) return refusal(kStatusCodeInvalidField);
+    plan.bytes = static_cast<std::uint32_t>(bytes);
+  }
+  return space.holds(command.first_block(), command.blocks()) ? NvmeStatus{}
+                                                              : refusal(kStatusCodeLbaOutOfRange);
 }
 
 NvmeStatus NvmCommands::perform(const NvmeCommand& command, std::vector<std::uint8_t>& data) {
@@ -99,16 +106,20 @@ NvmeStatus NvmCommands::perform(const NvmeCommand& command, std::vector<std::uin
   if (!space->holds(command.first_block(), command.blocks()) || (!data.empty() && data.size() != bytes))
     return failure(kStatusCodeInvalidNamespace);
   switch (command.opcode) {
-    case kNvmOpcodeRead:
-      state_.counters.read_bytes += bytes;
-      return done_or_unready(
-          space->store().read(command.first_block() << space->shift(), data.data(), bytes));
+    case kNvmOpcodeRead: return read(*space, command, data.data(), bytes);
     case kNvmOpcodeWrite: return write(*space, command, data);
     case kNvmOpcodeCompare: return compare(*space, command, data);
     case kNvmOpcodeWriteZeroes: return clear(*space, command);
     case kNvmOpcodeVerify: return verify(*space, command);
     default: return {};
   }
+}
+
+NvmeStatus NvmCommands::read(NvmeNamespace& space, const NvmeCommand& command, std::uint8_t* to,
+                             std::uint64_t bytes) {
+  const bool done = space.store().read(command.first_block() << space.shift(), to, bytes);
+  if (done) state_.counters.read_bytes += bytes;
+  return status_of(done);
 }
 
 /// Whether the bytes can be read.
@@ -118,7 +129,8 @@ NvmeStatus NvmCommands::verify(NvmeNamespace& space, const NvmeCommand& command)
   const std::uint64_t bytes = std::uint64_t{command.blocks()} << space.shift();
   for (std::uint64_t at = 0; at < bytes; at += there.size())
     if (!space.store().read(first + at, there.data(), std::min<std::uint64_t>(there.size(), bytes - at)))
-      return failure(kStatusCodeNamespaceNotReady);
+      return status_of(false);
+  state_.counters.read_bytes += bytes;
   return {};
 }
 
@@ -127,30 +139,34 @@ NvmeStatus NvmCommands::flush(const NvmeCommand& command) {
   for (std::uint32_t nsid = 1; nsid <= state_.spaces.size(); ++nsid)
     if (command.nsid == kAllNamespaces || command.nsid == nsid)
       done = state_.spaces[nsid - 1].store().flush() && done;
-  return done_or_unready(done);
+  return status_of(done);
+}
+
+/// What was written, once it is where it must be.
+NvmeStatus NvmCommands::wrote(NvmeNamespace& space, const NvmeCommand& command, BlockOutcome outcome) const {
+  if (outcome != BlockOutcome::done) return status_of(outcome);
+  return status_of(!through(command) || space.store().flush());
 }
 
 NvmeStatus NvmCommands::write(NvmeNamespace& space, const NvmeCommand& command,
                               const std::vector<std::uint8_t>& data) {
-  state_.counters.written_bytes += data.size();
-  if (!space.store().write(command.first_block() << space.shift(), data.data(), data.size()))
-    return failure(kStatusCodeNamespaceNotReady);
-  return done_or_unready(!through(command) || space.store().flush());
+  const NvmeStatus status = wrote(
+      space, command, space.store().write(command.first_block() << space.shift(), data.data(), data.size()));
+  if (status.ok()) state_.counters.written_bytes += data.size();
+  return status;
 }
 
 NvmeStatus NvmCommands::compare(NvmeNamespace& space, const NvmeCommand& command,
                                 const std::vector<std::uint8_t>& data) {
   std::vector<std::uint8_t> there(data.size());
-  if (!space.store().read(command.first_block() << space.shift(), there.data(), there.size()))
-    return failure(kStatusCodeNamespaceNotReady);
+  if (const NvmeStatus status = read(space, command, there.data(), there.size()); !status.ok()) return status;
   return there == data ? NvmeStatus{} : refusal(kStatusCodeCompareFailure);
 }
 
 NvmeStatus NvmCommands::clear(NvmeNamespace& space, const NvmeCommand& command) {
-  if (!space.store().clear(command.first_block() << space.shift(),
-                           std::uint64_t{command.blocks()} << space.shift()))
-    return failure(kStatusCodeNamespaceNotReady);
-  return done_or_unready(!through(command) || space.store().flush());
+  return wrote(space, command,
+               space.store().clear(command.first_block() << space.shift(),
+                                   std::uint64_t{command.blocks()} << space.shift()));
 }
 
 NvmeStatus NvmCommands::deallocate(NvmeNamespace& space, const NvmeCommand& command,
@@ -164,9 +180,12 @@ NvmeStatus NvmCommands::deallocate(NvmeNamespace& space, const NvmeCommand& comm
   if (!each([&](std::uint64_t first, std::uint64_t count) { return space.holds(first, count); }))
     return refusal(kStatusCodeLbaOutOfRange);
   if ((command.dword(11) & kDeallocate) == 0) return {};
-  return done_or_unready(each([&](std::uint64_t first, std::uint64_t count) {
-    return count == 0 || space.store().clear(first << space.shift(), count << space.shift());
+  BlockOutcome outcome = BlockOutcome::done;
+  static_cast<void>(each([&](std::uint64_t first, std::uint64_t count) {
+    if (count != 0) outcome = space.store().clear(first << space.shift(), count << space.shift());
+    return outcome == BlockOutcome::done;
   }));
+  return status_of(outcome);
 }
 
 }  // namespace warpline

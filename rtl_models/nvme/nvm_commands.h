@@ -22,6 +22,10 @@ class NvmCommands {
                                        NvmePlan& plan) const;
   [[nodiscard]] bool through(const NvmeCommand& command) const;
   [[nodiscard]] NvmeStatus flush(const NvmeCommand& command);
+  [[nodiscard]] NvmeStatus read(NvmeNamespace& space, const NvmeCommand& command, std::uint8_t* to,
+                                std::uint64_t bytes);
+  [[nodiscard]] NvmeStatus wrote(NvmeNamespace& space, const NvmeCommand& command,
+                                 BlockOutcome outcome) const;
   [[nodiscard]] NvmeStatus write(NvmeNamespace& space, const NvmeCommand& command,
                                  const std::vector<std::uint8_t>& data);
   [[nodiscard]] NvmeStatus verify(NvmeNamespace& space, const NvmeCommand& command);

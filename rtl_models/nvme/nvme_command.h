@@ -8,6 +8,9 @@
 
 namespace warpline {
 
+/// As a namespace's number: all of them.
+inline constexpr std::uint32_t kAllNamespaces = 0xFFFF'FFFF;
+
 /// How a command ends.
 struct NvmeStatus {
   std::uint16_t code = 0;  ///< regs::nvme::kStatusCode...

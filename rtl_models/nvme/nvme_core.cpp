@@ -152,6 +152,7 @@ void NvmeCore::ring(bool known, bool taken, unsigned queue) {
 
 AccessOutcome NvmeCore::access(const BarHit& where, Tlp& tlp, Cycle now) {
   now_ = now;
+  if (state_.timestamp_at == kNever) state_.timestamp_at = now;
   if (where.bar == kBufferBar) {
     ++state_.counters.buffer_accesses;
     access_memory(buffer_.data() + where.offset, tlp);
@@ -192,14 +193,14 @@ void NvmeCore::enable() {
   NvmeCompletionQueue& completion = state_.queues.completions[0];
   completion = {};
   completion.exists = true;
-  completion.address = completions;
+  completion.place.address = completions;
   completion.entries = static_cast<std::uint32_t>(field<kAqaAcqs>(aqa)) + 1;
   completion.interrupts = true;
   completion.users = 1;
   NvmeSubmissionQueue& submission = state_.queues.submissions[0];
   submission = {};
   submission.exists = true;
-  submission.address = submissions;
+  submission.place.address = submissions;
   submission.entries = static_cast<std::uint32_t>(field<kAqaAsqs>(aqa)) + 1;
   ready_ = true;
   shutting_ = shut_ = false;
@@ -217,7 +218,7 @@ void NvmeCore::forget() {
   engine_.drop();
   for (unsigned q = 0; observer_ != nullptr && q < state_.queues.submissions.size(); ++q)
     observer_->forgotten(q, now_);
-  state_.reset();
+  state_.reset(now_);
   std::fill(untold_.begin(), untold_.end(), Untold{});
   to_tell_ = kNever;
   masked_ = 0;
@@ -226,6 +227,7 @@ void NvmeCore::forget() {
 
 void NvmeCore::power_on() {
   forget();
+  state_.timestamp_at = kNever;  // the time is known when software comes
   resetting_ = false;
   registers_.power_on();
 }
@@ -257,8 +259,10 @@ Cycle NvmeCore::step(Cycle now, unsigned room) {
 /// All that was fetched has ended: caches are written back, and the shutdown is over.
 void NvmeCore::shut_down_if_idle() {
   if (shut_ || engine_.busy()) return;
-  for (NvmeNamespace& space : state_.spaces) static_cast<void>(space.store().flush());
+  // What could not be written back is lost: the host is not told that the shutdown is complete.
   shut_ = true;
+  for (NvmeNamespace& space : state_.spaces) shut_ = space.store().flush() && shut_;
+  fatal_ = fatal_ || !shut_;
 }
 
 /// Whether there was one.
@@ -278,10 +282,7 @@ void NvmeCore::set_active(std::uint32_t nsid, bool active) {
   NvmeNamespace& its = space(nsid);
   if (its.active() == active) return;
   its.set_active(active);
-  state_.changed.insert(nsid);
-  // Bit 8: namespace attribute notices.
-  if ((state_.features.events() & 0x100U) != 0)
-    state_.events.add({NvmeEvents::kNotice, 0, kLogPageChangedNamespaces});
+  state_.note_change(nsid);
   waiting_ = true;
 }
 
@@ -314,6 +315,8 @@ bool NvmeCore::completed(unsigned queue, std::uint64_t number, const NvmeCommand
     ++c.reads;
   } else if (command.opcode == kNvmOpcodeWrite) {
     ++c.writes;
+  } else if (command.opcode == kNvmOpcodeCompare) {
+    ++c.compares;
   } else {
     ++c.other_commands;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/nvme/data_pointer.h"
@@ -17,13 +18,19 @@ namespace warpline {
 
 /// What a command needs, as whoever knows commands says.
 struct NvmePlan {
-  enum class Data : std::uint8_t { none, to_host, from_host };
+  enum class Data : std::uint8_t {
+    none,
+    to_host,
+    from_host,
+    pages,  ///< no data: a list of memory pages, which PRP entry 1 points at
+  };
   Data data = Data::none;
-  std::uint32_t bytes = 0;  ///< of it; 0: none
+  std::uint32_t bytes = 0;  ///< of it, or of what the pages are for; 0: none
   NvmeMediaAccess media = NvmeMediaAccess::none;
   std::uint64_t media_bytes = 0;
   /// It does not complete by itself: whoever knows commands ends it by NvmeEngine::end_parked().
   bool parks = false;
+  NvmeStatus fails;    ///< how it is to end once it would be performed; success: it is performed
   bool stays = false;  ///< it cannot be aborted
   bool last = false;   ///< it completes when no command that has been aborted is left to complete
 };
@@ -38,7 +45,8 @@ class NvmeExecutor {
   /// Whether it need wait for nothing else.
   virtual bool may_perform(unsigned queue, const NvmeCommand& command) = 0;
   /// Its data has come, if the host gives some, and the media has had its time: does it. `data` has
-  /// plan.bytes bytes, which go to the host if that is how the plan has it and the status is success.
+  /// plan.bytes bytes, whatever is in them at first, which go to the host if that is how the plan has it and
+  /// the status is success; or it is the addresses of the pages, of 8 bytes each.
   virtual NvmeStatus perform(unsigned queue, std::uint64_t number, const NvmeCommand& command,
                              std::vector<std::uint8_t>& data, std::uint32_t& result, Cycle now) = 0;
   /// It has come to a step of its execution.
@@ -144,9 +152,10 @@ class NvmeEngine {
     unsigned queue = 0;
     std::uint64_t number = 0;
     NvmeCommand command;
+    bool stays = false;  ///< it cannot be aborted
     template <class Archive>
     void archive(Archive& a) {
-      a(queue, number, command);
+      a(queue, number, command, stays);
     }
   };
   static constexpr unsigned kOffsetBits = 24;
@@ -208,8 +217,14 @@ class NvmeEngine {
   }
   void abort(Context& c, NvmeStatus status);
   void unpark(std::size_t index, NvmeStatus status, std::uint32_t result);
-  void release(Context& c) {
+  /// As at first, but with the room that its data had: making that anew would cost more than moving it.
+  static void clear(Context& c) {
+    std::vector<std::uint8_t> data = std::move(c.data);
     c = Context{};
+    c.data = std::move(data);
+  }
+  void release(Context& c) {
+    clear(c);
     const unsigned n = index_of(c);
     for (PlaceSet* const set : {&used_, &awake_, &sends_}) set->remove(n);
     --active_;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/base/random.h"
@@ -16,8 +18,17 @@ enum class NvmeFault : std::uint8_t {
   write_fault,     ///< of one that writes it
   internal_error,  ///< of any
   timeout,         ///< of any: it never completes, but by an Abort, the end of its queue or a reset
+  stuck,           ///< of any: the same, and an Abort does not end it
   not_ready,       ///< of any: its namespace is not ready
 };
+/// What each but `none` is called, and its number.
+inline constexpr std::array<std::pair<const char*, NvmeFault>, 6> kNvmeFaultNames = {
+    {{"read-error", NvmeFault::read_error},
+     {"write-fault", NvmeFault::write_fault},
+     {"internal-error", NvmeFault::internal_error},
+     {"timeout", NvmeFault::timeout},
+     {"stuck", NvmeFault::stuck},
+     {"not-ready", NvmeFault::not_ready}}};
 
 /// What is to go wrong: the commands that it fits, but for the first `after` of them, up to `count`.
 struct NvmeFaultRule {
@@ -26,6 +37,14 @@ struct NvmeFaultRule {
   /// Blocks one of which the command names; of one that names none, any.
   std::uint64_t first_block = 0, last_block = ~std::uint64_t{0};
   std::uint64_t after = 0, count = ~std::uint64_t{0};
+
+  template <class Archive>
+  void archive(Archive& a) {
+    auto number = static_cast<unsigned>(fault);
+    a.index(number, static_cast<unsigned>(NvmeFault::not_ready) + 1);
+    fault = static_cast<NvmeFault>(number);
+    a(nsid, first_block, last_block, after, count);
+  }
 };
 
 /// The failures that a controller was told to have. The first rule that fits decides, then the chances of the
@@ -59,9 +78,7 @@ class NvmeFaults {
   }
   template <class Archive>
   void archive(Archive& a) {
-    std::size_t n = a.count(rules_.size());
-    rules_.resize(n);
-    for (NvmeFaultRule& r : rules_) a(r.fault, r.nsid, r.first_block, r.last_block, r.after, r.count);
+    a(rules_);
   }
 
  private:
@@ -72,6 +89,7 @@ class NvmeFaults {
       case NvmeFault::write_fault: return writes(opcode);
       case NvmeFault::internal_error:
       case NvmeFault::timeout:
+      case NvmeFault::stuck:
       case NvmeFault::not_ready: return true;
     }
     return false;

@@ -23,18 +23,30 @@ bool NvmeFeatures::has(unsigned feature) const {
   }
 }
 
+// NVM Express base 1.4, 7.8: which namespaces may be named.
+NvmeStatus NvmeFeatures::check(const NvmeCommand& command, bool active) const {
+  const bool sets = command.opcode == kAdminOpcodeSetFeatures;
+  const unsigned feature = command.dword(10) & 0xFFU;
+  if (!has(feature) || (!sets && (command.dword(10) >> 8U & 7U) > 3)) return refusal(kStatusCodeInvalidField);
+  if (sets && (command.dword(10) >> 31U) != 0) return refusal(kStatusCodeFeatureNotSaveable);
+  const bool of_all = command.nsid == kAllNamespaces, names_one = command.nsid != 0 && !of_all;
+  if (names_one && command.nsid > namespaces_) return refusal(kStatusCodeInvalidNamespace);
+  if (feature != kFeatureErrorRecovery)
+    return sets && names_one ? refusal(kStatusCodeFeatureNotNamespaceSpecific) : NvmeStatus{};
+  if (names_one) return active ? NvmeStatus{} : refusal(kStatusCodeInvalidField);
+  return sets && of_all ? NvmeStatus{} : refusal(kStatusCodeInvalidNamespace);
+}
+
 NvmeStatus NvmeFeatures::set(const NvmeCommand& command, bool queues, std::uint32_t& result) {
   const unsigned feature = command.dword(10) & 0xFFU;
   const std::uint32_t value = command.dword(11);
-  if (!has(feature)) return refusal(kStatusCodeInvalidField);
-  if ((command.dword(10) >> 31U) != 0) return refusal(kStatusCodeFeatureNotSaveable);
   switch (feature) {
     case kFeatureArbitration: arbitration_ = value; return {};
     case kFeaturePowerManagement:
       // Workload hints change nothing.
       return (value & 0x1FU) == 0 ? NvmeStatus{} : refusal(kStatusCodeInvalidField);
     case kFeatureTemperatureThreshold: return set_temperature(value);
-    case kFeatureErrorRecovery: recovery_ = value & 0xFFFFU; return {};
+    case kFeatureErrorRecovery: return set_recovery(command);
     case kFeatureWriteCache: write_cache_ = (value & 1U) != 0; return {};
     case kFeatureNumberOfQueues: return set_queues(value, queues, result);
     case kFeatureInterruptCoalescing: coalescing_ = value & 0xFFFFU; return {};
@@ -46,6 +58,14 @@ NvmeStatus NvmeFeatures::set(const NvmeCommand& command, bool queues, std::uint3
     case kFeatureAsyncEvents: events_ = value & 0x11FU; return {};
     default: return refusal(kStatusCodeInvalidField);
   }
+}
+
+NvmeStatus NvmeFeatures::set_recovery(const NvmeCommand& command) {
+  const std::uint32_t value = command.dword(11);
+  if ((value >> 16U & 1U) != 0) return refusal(kStatusCodeInvalidField);  // errors of deallocated blocks
+  for (std::uint32_t nsid = 1; nsid <= namespaces_; ++nsid)
+    if (command.nsid == kAllNamespaces || command.nsid == nsid) recovery_[nsid - 1] = value & 0xFFFFU;
+  return {};
 }
 
 NvmeStatus NvmeFeatures::set_temperature(std::uint32_t value) {
@@ -68,11 +88,11 @@ NvmeStatus NvmeFeatures::set_queues(std::uint32_t value, bool queues, std::uint3
 
 NvmeStatus NvmeFeatures::get(const NvmeCommand& command, std::uint32_t& result) const {
   const unsigned feature = command.dword(10) & 0xFFU, select = command.dword(10) >> 8U & 7U;
-  if (!has(feature) || select > 3) return refusal(kStatusCodeInvalidField);
   const bool fixed = feature == kFeatureInterruptVector && (command.dword(11) & 0xFFFFU) > queues_;
   if (fixed) return refusal(kStatusCodeInvalidField);
   if (select == 3) {
-    result = 4;  // it can be changed, is not saved, and is of the controller
+    // It can be changed, and is not saved; one is of namespaces.
+    result = 4U | (feature == kFeatureErrorRecovery ? 2U : 0U);
     return {};
   }
   NvmeFeatures defaults(*this);
@@ -86,7 +106,7 @@ NvmeStatus NvmeFeatures::get(const NvmeCommand& command, std::uint32_t& result) 
       result = kind == 0 ? from.over_ : from.under_;
       break;
     }
-    case kFeatureErrorRecovery: result = from.recovery_; break;
+    case kFeatureErrorRecovery: result = from.recovery_[command.nsid - 1]; break;
     case kFeatureWriteCache: result = from.write_cache_ ? 1 : 0; break;
     case kFeatureNumberOfQueues: result = from.granted_; break;
     case kFeatureInterruptCoalescing: result = from.coalescing_; break;

@@ -19,6 +19,7 @@ struct NvmeCounters {
   std::uint64_t admin_commands = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
+  std::uint64_t compares = 0;
   std::uint64_t other_commands = 0;
   std::uint64_t read_bytes = 0;
   std::uint64_t written_bytes = 0;
@@ -41,8 +42,9 @@ struct NvmeCounters {
     f("admin_commands", admin_commands, "commands", "of the admin queue, completed");
     f("reads", reads, "commands", "reads, completed");
     f("writes", writes, "commands", "writes, completed");
+    f("compares", compares, "commands", "compares, completed");
     f("other_commands", other_commands, "commands", "other I/O commands, completed");
-    f("read_bytes", read_bytes, "bytes", "read from the media by reads");
+    f("read_bytes", read_bytes, "bytes", "read from the media by reads, compares and verifies");
     f("written_bytes", written_bytes, "bytes", "written to it by writes");
     f("failed_commands", failed_commands, "commands", "completed with another status than success");
     f("aborted_commands", aborted_commands, "commands", "of those, by Abort or the end of their queue");

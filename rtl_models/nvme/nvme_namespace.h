@@ -18,6 +18,10 @@ class NvmeNamespace {
   NvmeNamespace(std::unique_ptr<BlockStore> store, unsigned format)
       : store_(std::move(store)), format_(format) {}
   [[nodiscard]] BlockStore& store() { return *store_; }
+  /// For tests of stores that fail: another one, of the same size. Returns the one before.
+  std::unique_ptr<BlockStore> exchange_store(std::unique_ptr<BlockStore> store) {
+    return std::exchange(store_, std::move(store));
+  }
   [[nodiscard]] unsigned format() const { return format_; }
   void set_format(unsigned format) { format_ = format; }
   [[nodiscard]] unsigned shift() const { return shift_of(format_); }

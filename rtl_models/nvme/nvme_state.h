@@ -35,19 +35,29 @@ struct NvmeState {
   }
   /// Whether there may be a namespace of that number.
   [[nodiscard]] bool has(std::uint32_t nsid) const { return nsid != 0 && nsid <= spaces.size(); }
-  /// A reset by CC.EN.
-  void reset() {
+  /// What Identify says of a namespace has changed: the host is told, if it wants to be.
+  void note_change(std::uint32_t nsid) {
+    changed.insert(nsid);
+    // Bit 8: namespace attribute notices.
+    if ((features.events() & 0x100U) != 0)
+      events.add({NvmeEvents::kNotice, 0, regs::nvme::kLogPageChangedNamespaces});
+  }
+  /// A reset by CC.EN, in cycle `now`.
+  void reset(Cycle now) {
     queues.forget();
     features.reset();
     events.forget();
+    warned = false;
     timestamp = 0;
-    timestamp_at = 0;
+    timestamp_at = now;
     timestamp_set = false;
   }
   template <class Archive>
   void archive(Archive& a) {
-    a(queues, features, events, faults, errors, counters, page_bytes, timestamp, timestamp_at, timestamp_set);
+    a(queues, features, events, faults, errors, counters, page_bytes, timestamp, timestamp_at, timestamp_set,
+      warned);
     if (!is_memory_page(page_bytes)) a.misfit("has memory pages that cannot be");
+    if (!queues.lie_well(page_bytes)) a.misfit("has a queue that cannot be");
     a.fixed(spaces);
     std::vector<std::uint32_t> list(changed.begin(), changed.end());
     a(list);
@@ -65,13 +75,13 @@ struct NvmeState {
   NvmeFaults faults;
   NvmeErrorLog errors;
   NvmeCounters counters;
+  /// The temperature is beyond a threshold, the host wants to be told, and was.
+  bool warned = false;
   std::set<std::uint32_t> changed;  ///< namespaces, for the log page of those
   std::uint32_t page_bytes = 4096;  ///< of a memory page
   std::uint64_t timestamp = 0;      ///< as the host set it, milliseconds
-  Cycle timestamp_at = 0;           ///< and when
+  Cycle timestamp_at = 0;           ///< and when, or when it was reset; kNever: that is not known yet
   bool timestamp_set = false;
 };
-
-inline constexpr std::uint32_t kAllNamespaces = 0xFFFF'FFFF;
 
 }  // namespace warpline

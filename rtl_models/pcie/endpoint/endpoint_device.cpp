@@ -88,21 +88,41 @@ Cycle EndpointDevice::run_loosely(Cycle now) {
   WARPLINE_EXPECT(root_ != nullptr, "somebody performs what is loosely timed");
   if (running_) return kNever;
   running_ = true;
-  auto& packets = endpoint_.outgoing();
+  // What software asks for meanwhile follows.
+  Cycle at = std::max(now, done_);
   for (;;) {
-    const Cycle next = function_->step(now, timing_.write_queue);
+    const Cycle next = function_->step(at, timing_.write_queue);
     endpoint_.send_interrupts();
-    if (packets.empty()) {
+    if (endpoint_.outgoing().empty()) {
       running_ = false;
-      return next;
+      done_ = at;
+      // Time passes until then, though all is done.
+      return at > now ? std::min(next, at) : next;
     }
-    while (!packets.empty()) {
-      Tlp* const tlp = packets.front();
-      packets.pop_front();
-      Cycle at = now;
-      endpoint_.perform_outside(tlp, *root_, at);
-    }
+    at = send_loosely(at);
   }
+}
+
+/// Packets that it has made go on the link one behind the other from cycle `now` on. Returns when the last is
+/// on its way, and all answers have come.
+Cycle EndpointDevice::send_loosely(Cycle now) {
+  auto& packets = endpoint_.outgoing();
+  std::uint64_t free = domain().edge_at_or_after(now);
+  Cycle came = now;
+  while (!packets.empty()) {
+    Tlp* const tlp = packets.front();
+    packets.pop_front();
+    const bool posted = tlp->posted();
+    // The payload of an answer takes the link the other way.
+    const LinkParameters& link = link_.parameters();
+    const unsigned payload = posted ? tlp->payload() : tlp->bytes;
+    Cycle at = domain().cycle_of(free);
+    free += (kTlpOverhead + payload + link.bytes_per_cycle - 1) / link.bytes_per_cycle;
+    endpoint_.perform_outside(tlp, *root_, at);
+    if (!posted)
+      came = std::max(came, domain().cycle_of(domain().edge_at_or_after(at) + link.cycles_of(payload)));
+  }
+  return std::max(came, domain().cycle_of(free));
 }
 
 void EndpointDevice::perform(Tlp& tlp, Cycle& at) {
@@ -122,6 +142,7 @@ void EndpointDevice::perform(Tlp& tlp, Cycle& at) {
 }
 
 void EndpointDevice::hot_reset() {
+  done_ = 0;
   endpoint_.reset();
   function_->power_on();
   link_.cut(pool_);
@@ -133,6 +154,7 @@ void EndpointDevice::archive(StateArchive& a) {
   a(endpoint_);
   function_->archive(a);
   a(link_, present_);
+  done_ = 0;  // whoever is saved is at rest
 }
 
 void EndpointDevice::explain(std::vector<Wait>& waits) const {

@@ -101,6 +101,7 @@ class EndpointDevice : public Component, public FarDevice, public LooseTlpTarget
   void take(Cycle now, std::uint64_t t);
   [[nodiscard]] Cycle work(Cycle now);
   [[nodiscard]] Cycle run_loosely(Cycle now);
+  [[nodiscard]] Cycle send_loosely(Cycle now);
 
   TlpPool& pool_;
   Timing timing_;
@@ -111,6 +112,7 @@ class EndpointDevice : public Component, public FarDevice, public LooseTlpTarget
   DeviceObserver* observer_ = nullptr;
   bool loose_ = false;
   bool running_ = false;  ///< loosely timed, and in the middle of what it does
+  Cycle done_ = 0;        ///< loosely timed: until when that takes
   bool present_ = true;
   TimedQueue<Tlp*> answers_;  ///< requests, by the edge at which they are answered
   std::vector<NamedRegister> registers_;

@@ -72,6 +72,23 @@ interrupts_of() { # FOLDER
   done
   echo $total
 }
+# Asks the server outside for what `warpline control` does, and says its answer.
+host() { # WORD...
+  exec 3<>"$WARPLINE_HOST"
+  echo "$*" >&3
+  answer=
+  while read -r line <&3 && [ -n "$line" ]; do
+    [ "$line" != failed ] || fail "control $*: $answer"
+    answer="$answer$line
+"
+  done
+  exec 3>&-
+  printf '%s' "$answer"
+}
+# What a counter of the server has come to.
+counter_of() { # COUNTER
+  host counters | awk -v what="$1" '$1 == what { gsub(",", "", $2); n = $2 } END { print n + 0 }'
+}
 # Loads modules of the kernel, but those that are built in.
 load() {
   for module in "$@"; do

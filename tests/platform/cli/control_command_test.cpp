@@ -66,7 +66,27 @@ TEST(ControlCommand, AsksAndChangesWhatIsServed) {
   expect_refused({"control", at, "unplug", "peer[1]"}, "did you mean \"peer[0]\"?");
   expect_refused({"control", at, "pace", "fast"}, "\"fast\" is no pace");
   expect_refused({"control", at, "timed", "now"}, "\"now\" follows \"timed\"");
+  expect_refused({"control", at, "inject", "peer[0]"}, "inject what, and where?");
+  expect_refused({"control", at, "inject", "peer[0]", "stuck"}, "and peer[0] is none");
+  expect_refused({"control", at, "forget", "peer[0]"}, "and peer[0] is none");
+  expect_refused({"control", at, "forget"}, "forget which function?");
+  expect_refused({"control", at, "inject", "nvme[0]", "stuk"}, "there is no fault \"stuk\"");
+  expect_refused({"control", at, "inject", "nvme[0]", "stuck", "cuont=1"}, "did you mean \"count=\"?");
+  expect_refused({"control", at, "inject", "nvme[0]", "stuck", "count=x"}, "has no number");
+  expect_refused({"control", at, "inject", "nvme[0]", "stuck", "blocks=7-6"}, "has no number");
   expect_refused({"control", at + "x", "timed"}, "warpline serve --control");
+}
+
+TEST(ControlCommand, HasCommandsOfADiskFail) {
+  PcieSystemParameters with_disk;
+  with_disk.nvme.count = 1;
+  const test::ServedPeers served(test::ServedPeers::Options{1, true, 0, with_disk});
+  const std::string at = served.control();
+  EXPECT_EQ(result({"control", at, "inject", "nvme[0]", "read-error", "blocks=8-0xf", "namespace=1",
+                    "after=2", "count=3"}),
+            "");
+  EXPECT_EQ(result({"control", at, "inject", "nvme[0]", "stuck"}), "");
+  EXPECT_EQ(result({"control", at, "forget", "nvme[0]"}), "");
 }
 
 }  // namespace control_command_test

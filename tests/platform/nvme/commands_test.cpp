@@ -24,7 +24,7 @@ TEST(NvmeRegisters, SayWhatTheControllerIs) {
   EXPECT_EQ(bench.host.load_config(bench.host.devices()[0].id, 8, 4) >> 8U, 0x010802U);
   const std::uint64_t cap = bench.read(0, 8);
   EXPECT_EQ(cap & 0xFFFF, 63U);
-  EXPECT_EQ(cap >> 16U & 1U, 1U);
+  EXPECT_EQ(cap >> 16U & 1U, 0U) << "queues need not be contiguous";
   EXPECT_EQ(cap >> 37U & 0xFFU, 1U);
   EXPECT_EQ(bench.read(8), 0x0001'0400U);
   EXPECT_EQ(bench.read(0x1C), 0U);
@@ -101,6 +101,7 @@ TEST(NvmeAdmin, FeaturesAreSetAndRead) {
   NvmeBench bench;
   bench.start();
   EXPECT_EQ(bench.set_feature(kFeatureNumberOfQueues, 0x00FF'00FF).result, 0x0003'0003U);
+  EXPECT_EQ(bench.set_feature(kFeatureNumberOfQueues, 0).result, 0x0003'0003U) << "more than was asked for";
   EXPECT_EQ(bench.set_feature(kFeatureNumberOfQueues, 0xFFFF).code, kStatusCodeInvalidField);
   EXPECT_EQ(bench.set_feature(kFeatureWriteCache, 0).code, 0U);
   Sqe get;
@@ -149,7 +150,6 @@ TEST(NvmeAdmin, QueuesThatCannotBeAreRefused) {
   EXPECT_EQ(make(kCq, 7U << 16U | 5U, 1, m.bus), kStatusCodeInvalidQueueId);
   EXPECT_EQ(make(kCq, 1, 1, m.bus), kStatusCodeInvalidQueueSize);
   EXPECT_EQ(make(kCq, 64U << 16U | 1U, 1, m.bus), kStatusCodeInvalidQueueSize);
-  EXPECT_EQ(make(kCq, 7U << 16U | 1U, 0, m.bus), kStatusCodeInvalidField);
   EXPECT_EQ(make(kCq, 7U << 16U | 1U, 5U << 16U | 1U, m.bus), kStatusCodeInvalidVector);
   EXPECT_EQ(make(kCq, 7U << 16U | 1U, 1, m.bus + 64), kStatusCodeInvalidPrpOffset);
   EXPECT_EQ(make(kSq, 7U << 16U | 1U, 1U << 16U | 1U, m.bus), kStatusCodeInvalidCq);
@@ -169,6 +169,45 @@ TEST(NvmeAdmin, QueuesThatCannotBeAreRefused) {
   EXPECT_EQ(make(kAdminOpcodeDeleteCq, 1, 0, 0), 0U);
   EXPECT_EQ(make(kAdminOpcodeDeleteCq, 1, 0, 0), kStatusCodeInvalidQueueId);
   EXPECT_EQ(make(0x7F, 0, 0, 0), kStatusCodeInvalidOpcode);
+}
+
+/// The lists of queues that are not contiguous.
+TEST(NvmeAdmin, ListsOfQueuesThatCannotBeAreRefused) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.queue_entries = 65536;
+  NvmeBench bench(p);
+  bench.start();
+  const NvmeBench::Memory list = bench.share(12288);
+  const auto make = [&](unsigned opcode, std::uint32_t entries, std::uint64_t at) {
+    return bench.run(0, {opcode, 0, at, 0, (entries - 1) << 16U | 2U, 1U << 16U}).code;
+  };
+  constexpr unsigned kCq = kAdminOpcodeCreateCq, kSq = kAdminOpcodeCreateSq;
+  EXPECT_EQ(make(kCq, 1, list.bus), kStatusCodeInvalidQueueSize);
+  EXPECT_EQ(make(kCq, 8, list.bus + 8), kStatusCodeInvalidPrpOffset);
+  EXPECT_EQ(make(kCq, 8, std::uint64_t{1} << 50U), kStatusCodeDataTransferError);
+  put_number(list.bytes, 8, list.bus + 4096);
+  put_number(list.bytes + 8, 8, list.bus + 64);
+  EXPECT_EQ(make(kCq, 257, list.bus), kStatusCodeInvalidPrpOffset) << "the second page";
+  EXPECT_FALSE(bench.core().queues().completions[2].exists);
+  EXPECT_EQ(make(kCq, 256, list.bus), 0U) << "needs the first only";
+  EXPECT_EQ(make(kCq, 256, list.bus), kStatusCodeInvalidQueueId);
+  // 1024 pages are three pages of list.
+  ASSERT_EQ(bench.create(1).code, 0U);
+  for (unsigned n = 0; n < 1536; ++n) put_number(list.bytes + std::size_t{8} * n, 8, std::uint64_t{4096} * n);
+  put_number(list.bytes + 4088, 8, list.bus + 4096);
+  put_number(list.bytes + 8184, 8, list.bus + 8192 + 8);
+  EXPECT_EQ(make(kSq, 65536, list.bus), kStatusCodeInvalidPrpOffset) << "where the list goes on";
+  put_number(list.bytes + 8184, 8, list.bus + 8192);
+  EXPECT_EQ(make(kSq, 65536, list.bus), 0U);
+  const std::vector<std::uint64_t>& pages = bench.core().queues().submissions[2].place.pages;
+  ASSERT_EQ(pages.size(), 1024U);
+  EXPECT_EQ(pages[510], 4096U * 510);
+  EXPECT_EQ(pages[511], 4096U * 512);
+  EXPECT_EQ(pages[1023], 4096U * 1025);
+  // Nothing of it is left by a reset.
+  bench.start();
+  EXPECT_TRUE(bench.core().queues().submissions[2].place.pages.empty());
+  EXPECT_EQ(bench.create(2).code, 0U);
 }
 
 TEST(NvmeAdmin, WrongIdentifyAndLogCommandsAreRefused) {
@@ -203,6 +242,134 @@ TEST(NvmeAdmin, WrongIdentifyAndLogCommandsAreRefused) {
   EXPECT_EQ(at(errors, 12, 2) >> 1U & 0x7FFU, std::uint64_t{kStatusCodeInvalidField});
   EXPECT_EQ(at(errors, 64, 8), 10U);
   EXPECT_EQ(at(bench.log(kLogPageSmart, 512), 176, 8), 11U);
+}
+
+/// NVM Express base 1.4, 7.8 and 5.14.
+TEST(NvmeAdmin, NamespacesAreNamedWhereTheyMayBe) {
+  NvmeBench bench;
+  bench.start();
+  const auto code = [&](unsigned opcode, std::uint32_t nsid, std::uint32_t dword10,
+                        std::uint32_t dword11 = 0) {
+    return bench.run(0, {opcode, nsid, bench.share(4096).bus, 0, dword10, dword11});
+  };
+  constexpr unsigned kSet = kAdminOpcodeSetFeatures, kGet = kAdminOpcodeGetFeatures;
+  for (const unsigned feature : {kFeatureArbitration, kFeatureWriteCache, kFeatureTimestamp}) {
+    EXPECT_EQ(code(kSet, 1, feature, 1).code, kStatusCodeFeatureNotNamespaceSpecific) << feature;
+    EXPECT_EQ(code(kSet, 3, feature, 1).code, kStatusCodeInvalidNamespace) << feature;
+    EXPECT_EQ(code(kSet, 0xFFFF'FFFF, feature, 1).code, 0U) << feature;
+    EXPECT_EQ(code(kGet, 1, feature).code, 0U) << feature;
+    EXPECT_EQ(code(kGet, 3, feature).code, kStatusCodeInvalidNamespace) << feature;
+  }
+  // Error recovery is each namespace's own.
+  EXPECT_EQ(code(kSet, 0, kFeatureErrorRecovery, 5).code, kStatusCodeInvalidNamespace);
+  EXPECT_EQ(code(kSet, 0xFFFF'FFFF, kFeatureErrorRecovery, 5).code, 0U);
+  EXPECT_EQ(code(kSet, 2, kFeatureErrorRecovery, 7).code, 0U);
+  EXPECT_EQ(code(kSet, 2, kFeatureErrorRecovery, 1U << 16U | 7U).code, kStatusCodeInvalidField);
+  EXPECT_EQ(code(kGet, 1, kFeatureErrorRecovery).result, 5U);
+  EXPECT_EQ(code(kGet, 2, kFeatureErrorRecovery).result, 7U);
+  EXPECT_EQ(code(kGet, 2, kFeatureErrorRecovery | 3U << 8U).result, 6U);
+  EXPECT_EQ(code(kGet, 0xFFFF'FFFF, kFeatureErrorRecovery).code, kStatusCodeInvalidNamespace);
+  for (const unsigned page :
+       {kLogPageError, kLogPageSmart, kLogPageFirmwareSlot, kLogPageChangedNamespaces, kLogPageCommands}) {
+    EXPECT_EQ(code(kAdminOpcodeGetLogPage, 1, page | 15U << 16U).code, kStatusCodeInvalidField) << page;
+    EXPECT_EQ(code(kAdminOpcodeGetLogPage, 0, page | 15U << 16U).code, 0U) << page;
+  }
+}
+
+/// Fields first, then blocks, then the data pointer, and the media last.
+TEST(NvmeAdmin, TheFirstErrorIsTold) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const auto admin = [&](unsigned opcode, std::uint32_t dword10, std::uint32_t dword11 = 0) {
+    return bench.run(0, {opcode, 0, 3, 0, dword10, dword11}).code;
+  };
+  EXPECT_EQ(admin(kAdminOpcodeIdentify, kIdentifyCnsController), kStatusCodeInvalidPrpOffset);
+  EXPECT_EQ(admin(kAdminOpcodeIdentify, 0x13), kStatusCodeInvalidField);
+  EXPECT_EQ(admin(kAdminOpcodeGetLogPage, 0x7F, 0xFFFF), kStatusCodeInvalidLogPage);
+  EXPECT_EQ(admin(kAdminOpcodeGetLogPage, kLogPageSmart, 0xFFFF), kStatusCodeInvalidField);
+  EXPECT_EQ(admin(kAdminOpcodeSetFeatures, kFeatureTimestamp), kStatusCodeInvalidPrpOffset);
+  EXPECT_EQ(admin(kAdminOpcodeSetFeatures, kFeatureTimestamp | 1U << 31U), kStatusCodeFeatureNotSaveable);
+  NvmeFaultRule rule;
+  rule.fault = NvmeFault::read_error;
+  bench.core().inject(rule);
+  const auto io = [&](std::uint64_t first, unsigned count, std::uint64_t bus) {
+    return bench.run(1, {kNvmOpcodeRead, 1, bus, 0, static_cast<std::uint32_t>(first), 0, count - 1}).code;
+  };
+  EXPECT_EQ(io(5000, 512, 3), kStatusCodeInvalidField) << "more than a command moves";
+  EXPECT_EQ(io(5000, 1, 3), kStatusCodeLbaOutOfRange);
+  EXPECT_EQ(io(5, 1, 3), kStatusCodeInvalidPrpOffset);
+  const Cycle from = bench.host.now();
+  EXPECT_EQ(io(5, 1, bench.share(4096).bus), kStatusCodeUnrecoveredReadError);
+  EXPECT_GT(bench.host.now() - from, 700U) << "the media takes its time";
+}
+
+TEST(NvmeAdmin, TheTimestampCountsFromAReset) {
+  NvmeBench bench;
+  bench.start();
+  const auto stamp = [&] {
+    return at(bench.page(kAdminOpcodeGetFeatures, 0, kFeatureTimestamp, 0, 8), 0, 6);
+  };
+  bench.host.pass(7'000'000);
+  EXPECT_EQ(stamp(), 7U);
+  bench.write(0x14, 0);
+  bench.host.pass(3'000'000);
+  bench.start();
+  EXPECT_EQ(stamp(), 3U) << "and not from the beginning of time";
+}
+
+/// A temperature is told when it goes beyond the threshold, and not with every feature that is set after.
+TEST(NvmeAdmin, ATemperatureIsToldOnce) {
+  NvmeBench bench;
+  bench.start();
+  EXPECT_EQ(bench.set_feature(kFeatureTemperatureThreshold, 300).code, 0U);
+  bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  EXPECT_FALSE(bench.wait(0, 20).came) << "nobody wants to be told";
+  EXPECT_EQ(bench.set_feature(kFeatureAsyncEvents, 2).code, 0U);
+  EXPECT_EQ(bench.wait(0).result, 0x0002'0101U) << "now somebody does";
+  EXPECT_EQ(at(bench.log(kLogPageSmart, 512), 0, 1), 2U);
+  bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  EXPECT_EQ(bench.set_feature(kFeatureArbitration, 1).code, 0U);
+  EXPECT_FALSE(bench.wait(0, 20).came);
+  EXPECT_EQ(bench.set_feature(kFeatureTemperatureThreshold, 400).code, 0U);
+  EXPECT_FALSE(bench.wait(0, 20).came);
+  bench.set_feature(kFeatureTemperatureThreshold, 300);
+  EXPECT_TRUE(bench.wait(0).came) << "again";
+}
+
+TEST(NvmeAdmin, AFormatIsAChangeOfTheNamespace) {
+  NvmeBench bench;
+  bench.start();
+  EXPECT_EQ(bench.set_feature(kFeatureAsyncEvents, 0x100).code, 0U);
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeFormatNvm, 1}).code, 0U) << "as it was";
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 0, 4), 0U);
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeFormatNvm, 2, 0, 0, 1}).code, 0U);
+  bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  EXPECT_EQ(bench.wait(0).result, 0x0004'0002U);
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 0, 4), 2U);
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 0, 4), 0U) << "since it was read";
+}
+
+/// NVM Express base 1.4, SMART log: compares and verifies read the media, too.
+TEST(NvmeAdmin, HealthCountsWhatIsRead) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(131072);
+  const auto health = [&] {
+    const auto page = bench.log(kLogPageSmart, 512);
+    return std::vector<std::uint64_t>{at(page, 32, 8), at(page, 48, 8), at(page, 64, 8), at(page, 80, 8)};
+  };
+  for (unsigned n = 0; n < 4; ++n) EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 0, 256, m)).code, 0U);
+  EXPECT_EQ(health(), (std::vector<std::uint64_t>{2, 0, 4, 0}));
+  for (unsigned n = 0; n < 4; ++n)
+    EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeCompare, 0, 256, m)).code, 0U);
+  EXPECT_EQ(health(), (std::vector<std::uint64_t>{3, 0, 8, 0}));
+  for (unsigned n = 0; n < 4; ++n)
+    EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeVerify, 0, 256, m)).code, 0U);
+  EXPECT_EQ(health(), (std::vector<std::uint64_t>{4, 0, 8, 0}));
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 5000, 256, m)).code, kStatusCodeLbaOutOfRange);
+  EXPECT_EQ(health(), (std::vector<std::uint64_t>{4, 0, 9, 0})) << "none of its blocks, but a command";
 }
 
 TEST(NvmeAdmin, EventsAreToldOnceUntilTheirPageIsRead) {

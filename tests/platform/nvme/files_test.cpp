@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -17,8 +20,10 @@ namespace warpline {
 namespace nvme_files_test {
 
 using namespace regs::nvme;
+using test::Cqe;
 using test::nvme_parameters;
 using test::NvmeBench;
+using test::Sqe;
 using ::testing::HasSubstr;
 
 void make_file(const std::string& path, std::uint64_t bytes) {
@@ -64,9 +69,67 @@ TEST(NvmeFiles, ThatBecomeShorterFailCommands) {
   const NvmeBench::Memory m = bench.share(4096);
   std::filesystem::resize_file(disk, 4096);
   for (const unsigned opcode : {kNvmOpcodeRead, kNvmOpcodeVerify, kNvmOpcodeWriteZeroes}) {
-    EXPECT_EQ(bench.run(1, bench.blocks(opcode, 100, 1, m)).code, kStatusCodeNamespaceNotReady) << opcode;
+    EXPECT_EQ(bench.run(1, bench.blocks(opcode, 100, 1, m)).code, kStatusCodeInternalError) << opcode;
     EXPECT_EQ(bench.run(1, bench.blocks(opcode, 7, 1, m)).code, 0U) << opcode;
   }
+}
+
+/// A process that may not write beyond some length of a file is as one whose disk is full.
+TEST(NvmeFiles, ThatHaveNoRoomFailWrites) {
+  const ScratchFolder folder;
+  const std::string disk = folder.path("disk");
+  make_file(disk, 65536);
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.files = disk;
+  NvmeBench bench(p, true);
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(4096);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = 32768;
+  const auto old = std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const Cqe beyond = bench.run(1, bench.blocks(kNvmOpcodeWrite, 100, 1, m));
+  const Cqe within = bench.run(1, bench.blocks(kNvmOpcodeWrite, 7, 1, m));
+  EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, old);
+  EXPECT_EQ(beyond.code, kStatusCodeCapacityExceeded);
+  EXPECT_TRUE(beyond.do_not_retry);
+  EXPECT_EQ(within.code, 0U);
+  EXPECT_EQ(bench.core().counters().written_bytes, 512U);
+}
+
+/// What the host has lost is never said to be safe.
+TEST(NvmeFiles, ThatLoseWhatWasWrittenFailFlushes) {
+  /// Keeps nothing.
+  class LostStore final : public BlockStore {
+   public:
+    [[nodiscard]] std::uint64_t size() const override { return 1U << 20U; }
+    [[nodiscard]] bool read(std::uint64_t, std::uint8_t*, std::uint64_t) override { return false; }
+    [[nodiscard]] BlockOutcome write(std::uint64_t, const std::uint8_t*, std::uint64_t) override {
+      return BlockOutcome::done;
+    }
+    [[nodiscard]] BlockOutcome clear(std::uint64_t, std::uint64_t) override { return BlockOutcome::done; }
+    [[nodiscard]] bool flush() override { return false; }
+  };
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(4096);
+  const auto good = bench.core().space(1).exchange_store(std::make_unique<LostStore>());
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeWrite, 0, 1, m)).code, 0U) << "in the cache";
+  EXPECT_EQ(bench.run(1, {kNvmOpcodeFlush, 1}).code, kStatusCodeInternalError);
+  Sqe through = bench.blocks(kNvmOpcodeWrite, 0, 1, m);
+  through.dword12 |= 1U << 30U;
+  EXPECT_EQ(bench.run(1, through).code, kStatusCodeInternalError);
+  // The cache is not turned off, and a shutdown does not complete, while it cannot be written back.
+  EXPECT_EQ(bench.set_feature(kFeatureWriteCache, 0).code, kStatusCodeInternalError);
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeGetFeatures, 0, 0, 0, kFeatureWriteCache}).result, 1U);
+  bench.write(0x14, bench.read(0x14) | 1U << 14U);
+  bench.host.pass(10'000);
+  EXPECT_EQ(bench.read(0x1C), 0x7U) << "ready, a fatal error, a shutdown under way";
 }
 
 TEST(NvmeFiles, ThatCannotBeNamespacesAreNamed) {

@@ -208,6 +208,26 @@ TEST(NvmeIo, DoesTheSameLooselyTimed) {
   }
 }
 
+TEST(NvmeIo, LooselyTimedDataTakesItsTimeOnTheLink) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.read_ns = p.nvme.write_ns = 0;
+  p.nvme.channel_mb_per_s = 1'000'000;
+  for (const unsigned opcode : {kNvmOpcodeRead, kNvmOpcodeWrite}) {
+    NvmeBench bench(p, true);
+    bench.start();
+    ASSERT_EQ(bench.create(1).code, 0U);
+    const NvmeBench::Memory m = bench.share(131072);
+    const Cycle from = bench.host.now();
+    for (unsigned n = 0; n < 15; ++n) bench.submit(1, bench.blocks(opcode, 0, 256, m), false);
+    bench.ring(1);
+    for (unsigned n = 0; n < 15; ++n) EXPECT_EQ(bench.wait(1).code, 0U);
+    while (bench.system.next_activity() != kNever) bench.host.pass(100);
+    const Cycle least = 15 * 131072 / p.device.bytes_per_cycle;
+    EXPECT_GT(bench.host.now() - from, least);
+    EXPECT_LT(bench.host.now() - from, 3 * least);
+  }
+}
+
 TEST(NvmeIo, TicksThatNobodyAskedForChangeNothing) {
   for (std::uint64_t seed = 21; seed <= 22; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -308,7 +328,7 @@ TEST(NvmeIo, WrongCommandsAreRefused) {
   put_number(m.bytes + 16 + 4, 4, 8);
   put_number(m.bytes + 16 + 8, 8, 2041);
   std::uint8_t one = 1;
-  ASSERT_TRUE(bench.core().space(1).store().write(0, &one, 1));
+  ASSERT_EQ(bench.core().space(1).store().write(0, &one, 1), BlockOutcome::done);
   EXPECT_EQ(code({kNvmOpcodeDatasetManagement, 1, m.bus, 0, 1, 4}), kStatusCodeLbaOutOfRange);
   ASSERT_TRUE(bench.core().space(1).store().read(0, &one, 1));
   EXPECT_EQ(one, 1);
@@ -364,6 +384,29 @@ TEST(NvmeIo, FormatChangesTheBlocks) {
   EXPECT_EQ(bench.run(0, {kAdminOpcodeFormatNvm, 9, 0, 0, 0}).code, kStatusCodeInvalidNamespace);
 }
 
+/// Whose lists are read when they are created, and not again.
+TEST(NvmeIo, QueuesNeedNotBeContiguous) {
+  for (const bool loose : {false, true}) {
+    SCOPED_TRACE(loose ? "loosely timed" : "timed");
+    PcieSystemParameters p = nvme_parameters();
+    p.nvme.queue_entries = 65536;
+    NvmeBench bench(p, loose);
+    bench.start();
+    const NvmeBench::Memory list = bench.share(12288), m = bench.share(8192);
+    ASSERT_EQ(bench.create_scattered(1, 300, list).code, 0U);
+    ASSERT_EQ(bench.create_scattered(2, 65536, list).code, 0U);
+    std::memset(list.bytes, 0xFF, 12288);
+    for (unsigned n = 0; n < 310; ++n) {
+      const unsigned queue = n < 300 ? 1 : 2;
+      put_number(m.bytes, 8, n + 1);
+      ASSERT_EQ(bench.run(queue, bench.blocks(kNvmOpcodeWrite, n, 1, m)).code, 0U) << n;
+      ASSERT_EQ(bench.run(queue, bench.blocks(kNvmOpcodeRead, n, 1, m, 4096)).code, 0U) << n;
+      ASSERT_EQ(number_at(m.bytes + 4096, 8), n + 1) << n;
+    }
+    EXPECT_EQ(bench.core().counters().failed_commands, 0U);
+  }
+}
+
 TEST(NvmeIo, QueuesListsAndDataInTheMemoryBuffer) {
   PcieSystemParameters p = nvme_parameters();
   p.nvme.buffer_bytes = 65536;
@@ -382,7 +425,7 @@ TEST(NvmeIo, QueuesListsAndDataInTheMemoryBuffer) {
   EXPECT_EQ(bench.run(0, {kAdminOpcodeCreateSq, 0, kAt + 4096, 0, 7U << 16U | 1U, 1U << 16U | 1U}).code, 0U);
   std::vector<std::uint8_t> wanted(12288);
   for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
-  ASSERT_TRUE(bench.core().space(1).store().write(0, wanted.data(), wanted.size()));
+  ASSERT_EQ(bench.core().space(1).store().write(0, wanted.data(), wanted.size()), BlockOutcome::done);
   bench.host.store(buffer + 8192, 8, kAt + 16384 + 4096);
   bench.host.store(buffer + 8192 + 8, 8, kAt + 16384 + 8192);
   bench.host.store(buffer + 4096, 8, kNvmOpcodeRead | 9U << 16U | std::uint64_t{1} << 32U);

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "platform/machine/device_log.h"
+#include "platform/serve/control_client.h"
 #include "platform/serve/record_stream.h"
 #include "platform/serve/recorded_machine.h"
 #include "rtl_models/base/bits.h"
@@ -306,6 +307,20 @@ TEST(Record, ADiskIsReplayed) {
         }
         EXPECT_NE(driver.run(1, 2, 1, driver.bus(data), 1U << 20U, 0, 7), 0U);
         EXPECT_NE(driver.run(1, 1, 1, 0x1000, 0, 0, 7), 0U);
+        // What is injected at the control socket is part of the record.
+        auto control = ControlClient::connect(served.control());
+        ASSERT_TRUE(control.ok());
+        ControlRequest request;
+        request.kind = ControlRequest::Kind::inject;
+        request.name = "nvme[0]";
+        request.rule.fault = NvmeFault::read_error;
+        request.rule.first_block = request.rule.last_block = 9;
+        EXPECT_TRUE(control.value().ask(request).ok());
+        EXPECT_EQ(driver.run(1, 2, 1, driver.bus(data), 0, 0, 7), 0U);
+        EXPECT_EQ(driver.run(1, 2, 1, driver.bus(data), 8, 0, 7) & 0x7FFU, 0x281U);
+        request.kind = ControlRequest::Kind::forget;
+        EXPECT_TRUE(control.value().ask(request).ok());
+        EXPECT_EQ(driver.run(1, 2, 1, driver.bus(data), 8, 0, 7), 0U);
       }
       ended = end_of_served(served);
     }
