@@ -78,9 +78,9 @@ struct ServedGpu::Launch {
   std::vector<std::uint64_t> variables, windows;  ///< addresses
   std::uint64_t message = 0;                      ///< offset in video memory
   std::uint64_t message_bytes = 0;                ///< 0: nobody wants it
+  std::uint64_t power_ons = 0;                    ///< of the registers, before it
   bool aborted = false;
-  bool cut = false;   ///< it was told to end
-  bool told = false;  ///< nobody hears of its end any more: the function was reset
+  bool cut = false;  ///< it was told to end
 };
 
 ServedGpu::ServedGpu(GpuPlatform& platform) : platform_(platform) {
@@ -115,25 +115,33 @@ void ServedGpu::attend() {
       begin(*registers().take_launch());
     return;
   }
-  if (!launch_->told && registers().take_abort()) {
-    launch_->aborted = true;
-    if (!std::exchange(launch_->cut, true)) platform_.end_grids();
-  }
+  const bool aborted = is_heard() && registers().take_abort();
+  launch_->aborted = launch_->aborted || aborted;
+  if (aborted || !is_heard()) cut();
   watch_faults();
   if (const auto result = platform_.try_finish()) end(result->cycles);
+}
+
+/// Whether anybody hears of what becomes of the launch: its function was not reset since.
+bool ServedGpu::is_heard() {
+  return registers().power_ons() == launch_->power_ons;
+}
+
+/// Ends the grid where it is.
+void ServedGpu::cut() {
+  if (!std::exchange(launch_->cut, true)) platform_.end_grids();
 }
 
 /// What a thread may not do ends the kernel, even if others go on for ever.
 void ServedGpu::watch_faults() {
   if (launch_->cut || platform_.now() - looked_ < kBetweenLooks) return;
   looked_ = platform_.now();
-  if (platform_.faults().empty()) return;
-  launch_->cut = true;
-  platform_.end_grids();
+  if (!platform_.faults().empty()) cut();
 }
 
 void ServedGpu::begin(std::uint64_t descriptor) {
   launch_ = std::make_unique<Launch>();
+  launch_->power_ons = registers().power_ons();
   try {
     prepare(descriptor, *launch_);
   } catch (const Refusal& refusal) {
@@ -306,7 +314,7 @@ void ServedGpu::end(Cycle cycles) {
 }
 
 void ServedGpu::finish(const GpuLaunchEnd& end, const std::string& text) {
-  if (!launch_->told) {
+  if (is_heard()) {
     if (launch_->message_bytes != 0) {
       const std::size_t bytes = std::min<std::size_t>(text.size(), launch_->message_bytes - 1);
       std::uint8_t* const to = platform_.memory().vidmem(0).at(launch_->message);
@@ -328,8 +336,7 @@ void ServedGpu::release() {
 
 bool ServedGpu::settle() {
   if (launch_ != nullptr) {
-    launch_->told = true;
-    if (!std::exchange(launch_->cut, true)) platform_.end_grids();
+    cut();
     if (!platform_.try_finish()) return false;
     release();
   }

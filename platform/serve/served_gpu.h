@@ -51,6 +51,8 @@ class ServedGpu {
   void prepare(std::uint64_t descriptor, Launch& launch);
   void load(const Descriptor& what, Launch& launch);
   void open_windows(Launch& launch);
+  [[nodiscard]] bool is_heard();
+  void cut();
   void watch_faults();
   void end(Cycle cycles);
   void finish(const GpuLaunchEnd& end, const std::string& text);

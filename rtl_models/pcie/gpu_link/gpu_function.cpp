@@ -55,6 +55,12 @@ void GpuFunction::collect() {
   }
 }
 
+/// It came back from D3hot.
+void GpuFunction::restart_softly() {
+  if (registers_) registers_->power_on();
+  forget();
+}
+
 /// What the endpoint has forgotten, nobody answers any more.
 void GpuFunction::forget() {
   for (const ReadPart& refusal : under_way_) refuse(refusal);
@@ -85,7 +91,7 @@ void GpuFunction::exchange(Cycle now, Room room) {
     EndpointCore::BarRequest request;
     if (endpoint_.receive(tlp, request)) claim(request, room);
     collect();
-    if (endpoint_.config().take_soft_reset()) forget();
+    if (endpoint_.config().take_soft_reset()) restart_softly();
   }
   endpoint_.expire(now);
   issue(now);
@@ -123,7 +129,7 @@ void GpuFunction::exchange_loosely(Cycle& at) {
 void GpuFunction::perform(Tlp& tlp, Cycle& at) {
   EndpointCore::BarRequest request;
   const bool claimed = endpoint_.receive_loosely(tlp, request);
-  if (endpoint_.config().take_soft_reset()) forget();
+  if (endpoint_.config().take_soft_reset()) restart_softly();
   if (!claimed) return;
   if (is_for_link(request)) {
     WARPLINE_EXPECT(loose_memory_ != nullptr, "somebody performs what is loosely timed");

@@ -123,6 +123,7 @@ class GpuFunction final : public LooseTlpTarget, public FarDevice {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
+  void restart_softly();
   void forget();
   void claim(const EndpointCore::BarRequest& request, Room& room) {
     if (!is_for_link(request)) return endpoint_.refuse(request.tlp);

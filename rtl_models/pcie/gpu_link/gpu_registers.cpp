@@ -105,6 +105,7 @@ Cycle GpuRegisters::step(Cycle now, unsigned /*room*/) {
 }
 
 void GpuRegisters::power_on() {
+  ++power_ons_;
   registers_.power_on();
   state_ = kStateIdle;
   launch_.reset();

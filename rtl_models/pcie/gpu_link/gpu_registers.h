@@ -71,7 +71,9 @@ class GpuRegisters final : public EndpointFunction {
   [[nodiscard]] std::optional<std::uint64_t> take_launch() { return std::exchange(launch_, std::nullopt); }
   /// Whether software wants what runs to end. To be taken once.
   [[nodiscard]] bool take_abort() { return std::exchange(abort_, false); }
-  /// Pre: a launch was taken, and has not ended.
+  /// How often everything was as at power-on again: what was taken before that, nobody hears of any more.
+  [[nodiscard]] std::uint64_t power_ons() const { return power_ons_; }
+  /// Pre: a launch was taken since the last of these, and has not ended.
   void ended(const GpuLaunchEnd& end);
   /// Whether step() has an interrupt to raise.
   [[nodiscard]] bool has_interrupt() const { return raise_; }
@@ -101,6 +103,7 @@ class GpuRegisters final : public EndpointFunction {
   Facts facts_;
   regs::gpu::State state_ = regs::gpu::kStateIdle;
   std::optional<std::uint64_t> launch_;
+  std::uint64_t power_ons_ = 0;
   bool abort_ = false;
   bool raise_ = false;
   GpuRegisterCounters counters_;
