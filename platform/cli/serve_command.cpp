@@ -309,8 +309,7 @@ int serve(const ServeRequest& request) {
   const AccessWatches watches(system);
 
   Serving::Options options;
-  for (const ServedDevice& device : devices)
-    options.sockets.push_back({all.port_of(device), device.path});
+  for (const ServedDevice& device : devices) options.sockets.push_back({all.port_of(device), device.path});
   options.pace = request.pace;
   options.control = request.control;
   options.watches = &watches;

@@ -516,8 +516,7 @@ void GpuPlatform::map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAdd
 
 void GpuPlatform::map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu,
                              bool is_memory) {
-  WARPLINE_EXPECT(state_->config.has_root_complex(),
-                  "a root complex leads to what lies on the bus");
+  WARPLINE_EXPECT(state_->config.has_root_complex(), "a root complex leads to what lies on the bus");
   state_->memory.map_bus_at(address, bytes, bus, gpu, is_memory);
 }
 
@@ -802,8 +801,11 @@ std::optional<LaunchResult> GpuPlatform::try_finish() {
   for (const GridLaunch& g : s.under_way) {
     const Netlist& netlist = s.system->gpu(g.gpu);
     if (netlist.distributor().busy()) return std::nullopt;
+    // Loads of warps that were ended come back to caches that the next grid begins with.
     for (const Netlist::SmCluster& c : netlist.clusters())
-      if (c.sm->busy()) return std::nullopt;
+      if (c.sm->busy() || c.l1_lg->busy() || c.constant->busy() || c.instruction->busy() ||
+          (c.texture != nullptr && c.texture->busy()))
+        return std::nullopt;
   }
   if (!std::exchange(s.releasing, true)) {
     s.release_to_system();
@@ -916,8 +918,7 @@ std::string GpuPlatform::why_one_thread() {
   if (s.options.tick_mode != TickMode::lazy) return "blocks are ticked when nothing is due, too";
   if (std::any_of(s.attached.begin(), s.attached.end(), [](const auto& a) { return a->needs_order(); }))
     return "what is watched is watched in the order in which it happens";
-  if (s.config.has_root_complex())
-    return "devices and the host see packets before they have arrived";
+  if (s.config.has_root_complex()) return "devices and the host see packets before they have arrived";
   s.build();
   Engine& engine = s.backend->engine();
   if (engine.runs_side_by_side()) return {};

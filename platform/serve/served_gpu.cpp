@@ -29,8 +29,8 @@ using namespace regs::gpu;
 constexpr std::uint64_t kPartForKernels = 8;
 /// Cycles between looks for faults, by which a kernel ends.
 constexpr Cycle kBetweenLooks = 1024;
-/// Threads of a block, and extents of a grid (CUDA C++ Programming Guide, "Technical Specifications per Compute
-/// Capability").
+/// Threads of a block, and extents of a grid (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability").
 constexpr std::uint64_t kMostThreadsOfBlock = 1024;
 constexpr std::uint64_t kMostGridX = (std::uint64_t{1} << 31U) - 1, kMostGridYz = 65535;
 
@@ -92,7 +92,8 @@ ServedGpu::ServedGpu(GpuPlatform& platform) : platform_(platform) {
   WARPLINE_EXPECT(first_ < end_, "video memory has more than the constant banks");
   const std::uint64_t address = platform_.allocate("", end_ - first_);
   platform_.name_memory(address, "video memory");
-  registers().describe({platform_.config().sms, platform_.fastest_mhz(), all, first_, end_, address - first_});
+  registers().describe(
+      {platform_.config().sms, platform_.fastest_mhz(), all, first_, end_, address - first_});
 }
 
 ServedGpu::~ServedGpu() = default;
@@ -111,8 +112,7 @@ GpuRegisters& ServedGpu::registers() {
 
 void ServedGpu::attend() {
   if (launch_ == nullptr) {
-    if (registers().has_launch() && link().inbound()->is_launch_in_order())
-      begin(*registers().take_launch());
+    if (registers().has_launch() && link().inbound()->is_launch_in_order()) begin(*registers().take_launch());
     return;
   }
   const bool aborted = is_heard() && registers().take_abort();
@@ -197,10 +197,10 @@ void ServedGpu::prepare(std::uint64_t descriptor, Launch& launch) {
     throw Refusal{kLaunchErrorBadShape,
                   fmt::format("a grid of {} x {} x {} blocks: 1 to {} x 1 to {} x 1 to {}", grid.x, grid.y,
                               grid.z, kMostGridX, kMostGridYz, kMostGridYz)};
-  if (block.x > kMostThreadsOfBlock || block.y > kMostThreadsOfBlock || block.z > kMostThreadsOfBlock || block.count() == 0 ||
-      block.count() > kMostThreadsOfBlock)
-    throw Refusal{kLaunchErrorBadShape, fmt::format("a block of {} x {} x {} threads: 1 to {} in all", block.x,
-                                                    block.y, block.z, kMostThreadsOfBlock)};
+  if (block.x > kMostThreadsOfBlock || block.y > kMostThreadsOfBlock || block.z > kMostThreadsOfBlock ||
+      block.count() == 0 || block.count() > kMostThreadsOfBlock)
+    throw Refusal{kLaunchErrorBadShape, fmt::format("a block of {} x {} x {} threads: 1 to {} in all",
+                                                    block.x, block.y, block.z, kMostThreadsOfBlock)};
   load(d, launch);
   open_windows(launch);
 }
@@ -238,8 +238,7 @@ void ServedGpu::load(const Descriptor& what, Launch& launch) {
       throw Refusal{kLaunchErrorUnsupported,
                     "the kernel calls the library of printf, malloc and launches from the device"};
     const bool constant = v.space == Space::constant;
-    const std::uint64_t address =
-        constant ? place_constant(v, constants) : place_global(v, platform_, 0);
+    const std::uint64_t address = constant ? place_constant(v, constants) : place_global(v, platform_, 0);
     if (address == 0)
       throw Refusal{kLaunchErrorNoResources, fmt::format("variable \"{}\" of {} does not fit", v.name,
                                                          counted(v.initial.size(), "byte"))};
@@ -280,11 +279,13 @@ void ServedGpu::open_windows(Launch& launch) {
       refuse(w, fmt::format("is not made of multiples of {} bytes", kWindowAlignment));
     if (w.bytes == 0) refuse(w, "is empty");
     if (w.address < kWindowFirst || w.address > kWindowEnd || w.bytes > kWindowEnd - w.address)
-      refuse(w, fmt::format("does not lie between {} and {}", hexadecimal(kWindowFirst), hexadecimal(kWindowEnd)));
+      refuse(w, fmt::format("does not lie between {} and {}", hexadecimal(kWindowFirst),
+                            hexadecimal(kWindowEnd)));
     constexpr std::uint64_t kBusEnd = std::uint64_t{1} << 56U;
     if (w.bus >= kBusEnd || w.bytes > kBusEnd - w.bus) refuse(w, "reaches beyond the addresses of the bus");
     for (const GpuRegisters::Window& other : windows)
-      if (other.number < w.number && other.address < w.address + w.bytes && w.address < other.address + other.bytes)
+      if (other.number < w.number && other.address < w.address + w.bytes &&
+          w.address < other.address + other.bytes)
         refuse(w, fmt::format("overlaps window {}", other.number));
   }
   for (const GpuRegisters::Window& w : windows) {

@@ -14,12 +14,12 @@ class GpuRegisters;
 class PcieLink;
 struct GpuLaunchEnd;
 
-/// What is behind the registers of a platform's first GPU (sw/regs/gpu.toml): reads what software has put into
-/// video memory, runs the kernel, and tells what became of it. A launch takes the time of its grid; reading
-/// its descriptor and program takes none.
+/// What is behind the registers of a platform's first GPU (sw/regs/gpu.toml): reads what software has put
+/// into video memory, runs the kernel, and tells what became of it. A launch takes the time of its grid;
+/// reading its descriptor and program takes none.
 ///
-/// Of video memory, software has all but the constant banks at its start and an eighth at its end, where code,
-/// variables and local memory of kernels are.
+/// Of video memory, software has all but the constant banks at its start and an eighth at its end, where
+/// code, variables and local memory of kernels are.
 class ServedGpu {
  public:
   /// The platform outlives it, and has nothing under way nor allocated. Pre: it has data, and GPUs with

@@ -55,8 +55,8 @@ struct ServeCounters {
 class ServedMachine final : private OutsideMemory {
  public:
   /// The system outlives it, has no other host, and nothing under way. The machine brings up its functions.
-  /// `gpu`: runs kernels for the registers of the system's GPU, if it has one that has some; outlives it, too.
-  /// Such a machine has no tape.
+  /// `gpu`: runs kernels for the registers of the system's GPU, if it has one that has some; outlives it,
+  /// too. Such a machine has no tape.
   explicit ServedMachine(PcieSystem& system, ServedGpu* gpu = nullptr);
   ~ServedMachine();
   ServedMachine(const ServedMachine&) = delete;

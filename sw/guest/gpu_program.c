@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
-// Runs kernels on a GPU of `warpline serve` from user space, without a driver: by its BARs as sysfs shows them.
+// Runs kernels on a GPU of `warpline serve` from user space, without a driver: by its BARs as sysfs shows
+// them.
 //   gpu_program FOLDER_IN_SYSFS VECADD.ptx
 // The program is sw/kernels/vecadd.cu. Exit status 0: all was as it should be.
 #include <errno.h>
@@ -43,10 +44,18 @@ static volatile uint8_t* map_bar(unsigned bar) {
   return at;
 }
 
-static uint32_t get(uint32_t offset) { return *(volatile uint32_t*)(registers + offset); }
-static uint64_t get_wide(uint32_t offset) { return *(volatile uint64_t*)(registers + offset); }
-static void set(uint32_t offset, uint32_t value) { *(volatile uint32_t*)(registers + offset) = value; }
-static void set_wide(uint32_t offset, uint64_t value) { *(volatile uint64_t*)(registers + offset) = value; }
+static uint32_t get(uint32_t offset) {
+  return *(volatile uint32_t*)(registers + offset);
+}
+static uint64_t get_wide(uint32_t offset) {
+  return *(volatile uint64_t*)(registers + offset);
+}
+static void set(uint32_t offset, uint32_t value) {
+  *(volatile uint32_t*)(registers + offset) = value;
+}
+static void set_wide(uint32_t offset, uint64_t value) {
+  *(volatile uint64_t*)(registers + offset) = value;
+}
 
 static void upload(uint64_t to, const void* from, size_t bytes) {
   for (size_t at = 0; at < bytes; at += 8) {
@@ -84,16 +93,27 @@ static uint64_t bus_address(const void* page) {
   return (entry & ((UINT64_C(1) << 55) - 1)) * 4096;
 }
 
-static void put(uint8_t* at, const void* value, size_t bytes) { memcpy(at, value, bytes); }
+static void put(uint8_t* at, const void* value, size_t bytes) {
+  memcpy(at, value, bytes);
+}
 
 /// Runs a kernel and returns how it ended; its text is in `message`.
 static uint32_t launch(uint64_t at, const char* program, const char* entry, const uint64_t* parameters,
                        uint32_t parameter_bytes, char* message) {
   uint8_t descriptor[WL_GPU_LAUNCH_BYTES] = {0};
   const uint64_t places[4] = {at + 0x1000, at + 0x100, at + 0x200, at + 0x400};
-  const uint32_t sizes[12] = {(uint32_t)strlen(program), (uint32_t)strlen(entry), parameter_bytes, kMessage,
+  const uint32_t sizes[12] = {(uint32_t)strlen(program),
+                              (uint32_t)strlen(entry),
+                              parameter_bytes,
+                              kMessage,
                               0,  // shared memory
-                              8, 1, 1, 128, 1, 1, 0};
+                              8,
+                              1,
+                              1,
+                              128,
+                              1,
+                              1,
+                              0};
   put(descriptor + WL_GPU_LAUNCH_PROGRAM_OFFSET, places, sizeof places);
   put(descriptor + WL_GPU_LAUNCH_PROGRAM_LENGTH_OFFSET, sizes, sizeof sizes);
   upload(places[0], program, strlen(program));
@@ -121,7 +141,8 @@ int main(int count, char** words) {
   folder = words[1];
   static char program[65536];
   FILE* const file = fopen(words[2], "r");
-  if (file == NULL || fread(program, 1, sizeof program - 1, file) == 0) give_up("%s cannot be read", words[2]);
+  if (file == NULL || fread(program, 1, sizeof program - 1, file) == 0)
+    give_up("%s cannot be read", words[2]);
   fclose(file);
   enable();
   registers = map_bar(WL_GPU_BAR);
@@ -149,13 +170,15 @@ int main(int count, char** words) {
   compare(c, "video memory");
 
   // And into memory of this process, by a window.
-  float* const page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  float* const page =
+      mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (page == MAP_FAILED || mlock(page, 4096) != 0) give_up("no page: %s", strerror(errno));
   page[0] = 1;
   set_wide(WL_GPU_WINDOW_BUS_OFFSET(0), bus_address(page));
   set_wide(WL_GPU_WINDOW_ADDRESS_OFFSET(0), WL_GPU_WINDOW_FIRST);
   set_wide(WL_GPU_WINDOW_BYTES_OFFSET(0), 4096);
-  set(WL_GPU_WINDOW_CONTROL_OFFSET(0), WL_GPU_WINDOW_CONTROL_ENABLE_MASK | WL_GPU_WINDOW_CONTROL_PREFETCHABLE_MASK);
+  set(WL_GPU_WINDOW_CONTROL_OFFSET(0),
+      WL_GPU_WINDOW_CONTROL_ENABLE_MASK | WL_GPU_WINDOW_CONTROL_PREFETCHABLE_MASK);
   parameters[2] = WL_GPU_WINDOW_FIRST;
   state = launch(at, program, "vecadd", parameters, bytes, message);
   if (state != WL_GPU_STATE_DONE) give_up("with a window the kernel ended with state %u: %s", state, message);
@@ -173,7 +196,8 @@ int main(int count, char** words) {
   parameters[2] = base + data + 0x8000;
   if (launch(at, program, "vecadd", parameters, bytes, message) != WL_GPU_STATE_DONE)
     give_up("after a fault nothing runs any more");
-  if (get(WL_GPU_COMPLETIONS_OFFSET) != launches) give_up("%u launches were counted", get(WL_GPU_COMPLETIONS_OFFSET));
+  if (get(WL_GPU_COMPLETIONS_OFFSET) != launches)
+    give_up("%u launches were counted", get(WL_GPU_COMPLETIONS_OFFSET));
   printf("%u launches\n", launches);
   return 0;
 }

@@ -28,9 +28,9 @@ class GpuFunction final : public LooseTlpTarget, public FarDevice {
   static constexpr unsigned kMemoryBar = 0;
   /// Video memory as it is seen from outside.
   struct Memory {
-    std::uint64_t bar_bytes = 0;  ///< size of the BAR; 0: there is none
-    std::uint64_t bytes = 0;      ///< of video memory
-    bool registers = false;       ///< whether there are registers; only where there is that BAR
+    std::uint64_t bar_bytes = 0;    ///< size of the BAR; 0: there is none
+    std::uint64_t bytes = 0;        ///< of video memory
+    bool registers = false;         ///< whether there are registers; only where there is that BAR
     std::uint64_t log_entries = 0;  ///< of the log of accesses to them
   };
   /// What its configuration space says of it.

@@ -10,8 +10,7 @@ Cycle Inbound::tick(Cycle now) {
   arriving_.take_due(now, [&](const auto& arrival) {
     const EndpointCore::BarRequest& request = arrival.what;
     --on_wire_[static_cast<unsigned>(class_of(request.tlp->kind))];
-    if (request.where.bar == GpuFunction::kMemoryBar)
-      return core_.accept(request.tlp, request.where.offset);
+    if (request.where.bar == GpuFunction::kMemoryBar) return core_.accept(request.tlp, request.where.offset);
     access(request.where, *request.tlp, now);
     if (!request.tlp->posted()) return unsent_.push_back(request.tlp);
     --other_writes_;

@@ -13,10 +13,10 @@
 
 namespace warpline {
 
-/// The way of requests from outside to a GPU's video memory, or to its registers, and of their answers back: from the GPU's
-/// function at the far end of the link, down the wire among the answers to the link's own requests, to the
-/// crossbar, of which it is a client beside the SMs' caches (see InboundCore); and up the wire again. Part of
-/// the link's tick.
+/// The way of requests from outside to a GPU's video memory, or to its registers, and of their answers back:
+/// from the GPU's function at the far end of the link, down the wire among the answers to the link's own
+/// requests, to the crossbar, of which it is a client beside the SMs' caches (see InboundCore); and up the
+/// wire again. Part of the link's tick.
 ///
 /// At most kPackets packets of each class are on the wire down or not yet performed. Further ones stay in the
 /// queues of the link to the root complex, and their senders wait for its credits. The writes held here

@@ -38,9 +38,8 @@ GpuFunction& PcieLink::reach_devices(TlpPool& pool, FunctionId id, const LinkPar
                                      std::uint64_t log_entries) {
   WARPLINE_EXPECT(devices_ == nullptr && peer_.memory().device == nullptr,
                   "one thing lies in the peer aperture");
-  devices_ =
-      std::make_unique<DeviceEnd>(*this, core_, transfers_, wire_, counters_, inbound_.get(), pool, id, root,
-                                  log_entries);
+  devices_ = std::make_unique<DeviceEnd>(*this, core_, transfers_, wire_, counters_, inbound_.get(), pool, id,
+                                         root, log_entries);
   return devices_->function();
 }
 

@@ -102,7 +102,9 @@ class GpuSoftware {
     first_ = wide(WL_GPU_MEMORY_FIRST_OFFSET);
     base_ = wide(WL_GPU_MEMORY_BASE_OFFSET);
   }
-  [[nodiscard]] std::uint32_t word(std::uint64_t offset) { return static_cast<std::uint32_t>(read(offset, 4)); }
+  [[nodiscard]] std::uint32_t word(std::uint64_t offset) {
+    return static_cast<std::uint32_t>(read(offset, 4));
+  }
   [[nodiscard]] std::uint64_t wide(std::uint64_t offset) { return read(offset, 8); }
   void set(std::uint64_t offset, std::uint64_t value, unsigned bytes = 4) {
     machine_.port().write(machine_.port().context, WL_GPU_BAR, offset, bytes, value);

@@ -121,8 +121,9 @@ class ServedGpuInEveryTime : public ::testing::TestWithParam<bool> {
   ServedGpuBench bench_{GetParam()};
   /// A launch that ends well, by which the GPU is shown to be as good as new.
   static void expect_it_runs(GpuSoftware& gpu) {
-    EXPECT_EQ(gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 100}, {3, 1, 1}, {64, 1, 1}}),
-              WL_GPU_STATE_DONE)
+    EXPECT_EQ(
+        gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 100}, {3, 1, 1}, {64, 1, 1}}),
+        WL_GPU_STATE_DONE)
         << gpu.message();
     EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kData), 192), counted_from(100, 192));
   }
@@ -205,7 +206,8 @@ TEST_P(ServedGpuInEveryTime, RefusesWhatCannotRunAndSaysWhy) {
   expect_refused({kProgram, "count", {1}}, WL_GPU_LAUNCH_ERROR_BAD_PARAMETERS, "16 bytes, not 8");
   expect_refused({kProgram, "count", two, {0, 1, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE, "a grid of 0 x 1 x 1");
   expect_refused({kProgram, "count", two, {1, 70'000, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE, "a grid of");
-  expect_refused({kProgram, "count", two, {1, 1, 1}, {1025, 1, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE, "a block of");
+  expect_refused({kProgram, "count", two, {1, 1, 1}, {1025, 1, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE,
+                 "a block of");
   expect_refused({kProgram, "count", two, {1, 1, 1}, {65'536, 65'536, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE,
                  "a block of");
   expect_refused({kProgram, "sum", {two[0]}, {1, 1, 1}, {32, 1, 1}, 1U << 20U},
@@ -222,7 +224,8 @@ TEST_P(ServedGpuInEveryTime, RefusesDescriptorsThatNameWhatIsNotSoftwares) {
   GpuSoftware gpu(*client);
   const auto good = gpu.lay({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 0}});
   const std::uint64_t end = gpu.wide(WL_GPU_MEMORY_END_OFFSET);
-  for (const std::uint64_t bad : {std::uint64_t{0}, gpu.at(0) - 8, gpu.at(4), end - 8, end, ~std::uint64_t{7}}) {
+  for (const std::uint64_t bad :
+       {std::uint64_t{0}, gpu.at(0) - 8, gpu.at(4), end - 8, end, ~std::uint64_t{7}}) {
     gpu.set(WL_GPU_LAUNCH_DESCRIPTOR_OFFSET, bad, 8);
     gpu.set(WL_GPU_LAUNCH_DOORBELL_OFFSET, 1);
     EXPECT_EQ(gpu.wait(), WL_GPU_STATE_REFUSED) << bad;
@@ -345,8 +348,7 @@ TEST_P(ServedGpuInEveryTime, KernelsReachTheMemoryOfTheMachineByAWindow) {
       ASSERT_NE(client, nullptr);
       GpuSoftware gpu(*client);
       auto* const memory = static_cast<std::uint32_t*>(client->allocate(8192, 4096));
-      const std::uint64_t bus =
-          client->port().dma_map(client->port().context, memory, 8192, WL_DMA_BOTH);
+      const std::uint64_t bus = client->port().dma_map(client->port().context, memory, 8192, WL_DMA_BOTH);
       const std::uint64_t window = WL_GPU_WINDOW_FIRST + 0x5000;
       gpu.open_window(3, bus, window, 8192, prefetchable);
       ASSERT_EQ(gpu.run({kProgram, "count", {window, 50}, {2, 1, 1}}), WL_GPU_STATE_DONE) << gpu.message();
@@ -370,7 +372,8 @@ TEST_P(ServedGpuInEveryTime, RefusesWindowsThatCannotBe) {
   const auto expect_refused = [&](std::uint64_t bus, std::uint64_t address, std::uint64_t bytes) {
     gpu.open_window(0, first, first, 8192, true);
     gpu.open_window(1, bus, address, bytes, true);
-    EXPECT_EQ(gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 0}}), WL_GPU_STATE_REFUSED);
+    EXPECT_EQ(gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 0}}),
+              WL_GPU_STATE_REFUSED);
     EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_BAD_WINDOW);
     EXPECT_THAT(gpu.message(), HasSubstr("window 1"));
   };
@@ -406,8 +409,9 @@ TEST_P(ServedGpuInEveryTime, AKernelRingsTheDoorbellOfAnotherFunctionOfTheMachin
   ASSERT_EQ(wl_peer_submit(&driver.peer(), 0, &command), WL_OK);
   const std::uint64_t window = WL_GPU_WINDOW_FIRST;
   gpu.open_window(0, other->bars()[WL_PEER_BAR].address, window, other->bars()[WL_PEER_BAR].bytes, false);
-  ASSERT_EQ(gpu.run({kProgram, "store", {window + WL_PEER_SQ_TAIL_DOORBELL_OFFSET(0), 1}, {1, 1, 1}, {1, 1, 1}}),
-            WL_GPU_STATE_DONE)
+  ASSERT_EQ(
+      gpu.run({kProgram, "store", {window + WL_PEER_SQ_TAIL_DOORBELL_OFFSET(0), 1}, {1, 1, 1}, {1, 1, 1}}),
+      WL_GPU_STATE_DONE)
       << gpu.message();
   wl_peer_completion completion{};
   ASSERT_EQ(wl_peer_wait(&driver.peer(), 0, 20'000'000, &completion), WL_OK);
@@ -422,7 +426,8 @@ TEST_P(ServedGpuInEveryTime, IsUnpluggedAndPluggedInTheMiddle) {
   gpu.start({kProgram, "spin", {gpu.address(gpu.at(GpuSoftware::kData))}, {4, 1, 1}});
   const auto plug = [&](bool present) {
     std::promise<void> done;
-    bench_.within([&] { bench_.machine().function(ServedGpuBench::kGpu).plug(present, [&] { done.set_value(); }); });
+    bench_.within(
+        [&] { bench_.machine().function(ServedGpuBench::kGpu).plug(present, [&] { done.set_value(); }); });
     done.get_future().wait();
   };
   plug(false);
