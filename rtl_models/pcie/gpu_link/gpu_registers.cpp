@@ -7,8 +7,8 @@ namespace warpline {
 using namespace regs::gpu;
 
 void GpuRegisters::add_to(FunctionDescription& description) {
-  description.bars[kRegisterBar] = {kMap.bytes, false, false};
-  description.bars[kMsixBar] = {4096, false, false};
+  description.bars[kRegisterBar] = {kMap.bytes, true, false};
+  description.bars[kMsixBar] = {4096, true, false};
   description.vectors = 1;
   description.msix_bar = kMsixBar;
 }
