@@ -1,7 +1,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <wl_gpu_regs.h>
 
 #include <array>
 #include <cstdint>
@@ -22,6 +21,7 @@
 #include "platform/serve/serving.h"
 #include "platform/vfio_user/client_machine.h"
 #include "tests/support/scratch_folder.h"
+#include "wl_gpu_regs.h"
 
 namespace warpline::test {
 
