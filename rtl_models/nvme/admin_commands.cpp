@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 namespace warpline {
 namespace {
@@ -11,6 +12,7 @@ using namespace regs::nvme;
 
 /// What the host has been told of stays told.
 constexpr std::uint32_t kRetainEvents = 1U << 15U;  // dword 10 of Get Log Page
+constexpr std::uint32_t kContiguous = 1U << 0U;     // dword 11 of Create I/O Queue
 
 std::uint32_t low(std::uint32_t dword) {
   return dword & 0xFFFFU;
@@ -31,7 +33,7 @@ NvmeStatus AdminCommands::begin(const NvmeCommand& command, NvmePlan& plan) {
   switch (command.opcode) {
     case kAdminOpcodeDeleteSq: plan.stays = true; return begin_deletion(command);
     case kAdminOpcodeCreateSq:
-    case kAdminOpcodeCreateCq:
+    case kAdminOpcodeCreateCq: return begin_creation(command, plan);
     case kAdminOpcodeDeleteCq: return {};
     case kAdminOpcodeAbort: plan.stays = plan.last = true; return {};
     case kAdminOpcodeGetLogPage: return begin_log_page(command, plan);
@@ -91,8 +93,8 @@ NvmeStatus AdminCommands::perform(const NvmeCommand& command, std::vector<std::u
       queue = {};
       return {};
     }
-    case kAdminOpcodeCreateSq: return create_submissions(command);
-    case kAdminOpcodeCreateCq: return create_completions(command);
+    case kAdminOpcodeCreateSq:
+    case kAdminOpcodeCreateCq: return create(command, data);
     case kAdminOpcodeDeleteCq: return delete_completions(command);
     case kAdminOpcodeIdentify: return identify(command, data);
     case kAdminOpcodeGetLogPage: return give_log_page(command, data);
@@ -110,54 +112,60 @@ NvmeStatus AdminCommands::perform(const NvmeCommand& command, std::vector<std::u
   }
 }
 
-/// What both kinds of queues have in common.
-NvmeStatus AdminCommands::check_shape(const NvmeCommand& command, bool in_use) const {
+/// What is wrong with a queue that is to be made.
+NvmeStatus AdminCommands::check_creation(const NvmeCommand& command) const {
+  const NvmeQueues& queues = state_.queues;
+  const bool submissions = command.opcode == kAdminOpcodeCreateSq;
   const std::uint32_t number = low(command.dword(10)), entries = high(command.dword(10)) + 1;
-  if (number == 0 || number >= state_.queues.submissions.size() || in_use)
+  const std::uint32_t of = high(command.dword(11));  // its completion queue, or its vector
+  if (submissions && (of == 0 || of >= queues.completions.size())) return refusal(kStatusCodeInvalidQueueId);
+  if (submissions && !queues.completions[of].exists) return refusal(kStatusCodeInvalidCq);
+  if (number == 0 || number >= queues.submissions.size() ||
+      (submissions ? queues.submissions[number].exists : queues.completions[number].exists))
     return refusal(kStatusCodeInvalidQueueId);
-  if (entries < 2 || entries > state_.parameters.queue_entries) return refusal(kStatusCodeInvalidQueueSize);
-  if ((command.dword(11) & 1U) == 0) return refusal(kStatusCodeInvalidField);
+  const std::uint64_t cc = registers_.get(kCc);
+  const bool known = submissions ? std::uint64_t{1} << field<kCcIosqes>(cc) == kCommandBytes
+                                 : std::uint64_t{1} << field<kCcIocqes>(cc) == kCompletionBytes;
+  if (entries < 2 || entries > state_.parameters.queue_entries || !known)
+    return refusal(kStatusCodeInvalidQueueSize);
   if (command.data1 % state_.page_bytes != 0) return refusal(kStatusCodeInvalidPrpOffset);
+  if (!submissions && of > state_.parameters.queues) return refusal(kStatusCodeInvalidVector);
   return {};
 }
 
-NvmeStatus AdminCommands::create_completions(const NvmeCommand& command) {
-  auto& queues = state_.queues.completions;
-  const std::uint32_t number = low(command.dword(10)), vector = high(command.dword(11));
-  if (const NvmeStatus status = check_shape(command, number < queues.size() && queues[number].exists);
-      !status.ok())
-    return status;
-  if (std::uint64_t{1} << field<kCcIocqes>(registers_.get(kCc)) != kCompletionBytes)
-    return refusal(kStatusCodeInvalidQueueSize);
-  if (vector > state_.parameters.queues) return refusal(kStatusCodeInvalidVector);
-  NvmeCompletionQueue& queue = queues[number];
-  queue = {};
-  queue.exists = true;
-  queue.address = command.data1;
-  queue.entries = high(command.dword(10)) + 1;
-  queue.interrupts = (command.dword(11) & 2U) != 0;
-  queue.vector = vector;
+NvmeStatus AdminCommands::begin_creation(const NvmeCommand& command, NvmePlan& plan) const {
+  if (const NvmeStatus status = check_creation(command); !status.ok()) return status;
+  if ((command.dword(11) & kContiguous) != 0) return {};
+  const unsigned entry = command.opcode == kAdminOpcodeCreateSq ? kCommandBytes : kCompletionBytes;
+  plan.data = NvmePlan::Data::pages;
+  plan.bytes = entry * (high(command.dword(10)) + 1);
   return {};
 }
 
-NvmeStatus AdminCommands::create_submissions(const NvmeCommand& command) {
-  auto& queues = state_.queues.submissions;
-  auto& completions = state_.queues.completions;
-  const std::uint32_t number = low(command.dword(10)), of = high(command.dword(11));
-  if (of == 0 || of >= completions.size()) return refusal(kStatusCodeInvalidQueueId);
-  if (!completions[of].exists) return refusal(kStatusCodeInvalidCq);
-  if (const NvmeStatus status = check_shape(command, number < queues.size() && queues[number].exists);
-      !status.ok())
-    return status;
-  if (std::uint64_t{1} << field<kCcIosqes>(registers_.get(kCc)) != kCommandBytes)
-    return refusal(kStatusCodeInvalidQueueSize);
-  NvmeSubmissionQueue& queue = queues[number];
-  queue = {};
+/// `pages`: of a queue that is not contiguous, 8 bytes each.
+NvmeStatus AdminCommands::create(const NvmeCommand& command, const std::vector<std::uint8_t>& pages) {
+  // Another command may have made it since this one began.
+  if (const NvmeStatus status = check_creation(command); !status.ok()) return status;
+  const std::uint32_t number = low(command.dword(10)), entries = high(command.dword(10)) + 1;
+  const std::uint32_t of = high(command.dword(11));
+  NvmeQueuePlace place;
+  place.address = pages.empty() ? command.data1 : 0;
+  for (std::size_t at = 0; at < pages.size(); at += 8) place.pages.push_back(number_at(&pages[at], 8));
+  if (command.opcode == kAdminOpcodeCreateCq) {
+    NvmeCompletionQueue& queue = state_.queues.completions[number] = {};
+    queue.exists = true;
+    queue.place = std::move(place);
+    queue.entries = entries;
+    queue.interrupts = (command.dword(11) & 2U) != 0;
+    queue.vector = of;
+    return {};
+  }
+  NvmeSubmissionQueue& queue = state_.queues.submissions[number] = {};
   queue.exists = true;
-  queue.address = command.data1;
-  queue.entries = high(command.dword(10)) + 1;
+  queue.place = std::move(place);
+  queue.entries = entries;
   queue.completions = of;
-  ++completions[of].users;
+  ++state_.queues.completions[of].users;
   return {};
 }
 

@@ -24,10 +24,10 @@ class AdminCommands {
  private:
   [[nodiscard]] NvmeStatus begin_log_page(const NvmeCommand& command, NvmePlan& plan) const;
   [[nodiscard]] NvmeStatus begin_deletion(const NvmeCommand& command);
-  [[nodiscard]] NvmeStatus create_submissions(const NvmeCommand& command);
-  [[nodiscard]] NvmeStatus create_completions(const NvmeCommand& command);
+  [[nodiscard]] NvmeStatus begin_creation(const NvmeCommand& command, NvmePlan& plan) const;
+  [[nodiscard]] NvmeStatus create(const NvmeCommand& command, const std::vector<std::uint8_t>& pages);
   [[nodiscard]] NvmeStatus delete_completions(const NvmeCommand& command);
-  [[nodiscard]] NvmeStatus check_shape(const NvmeCommand& command, bool in_use) const;
+  [[nodiscard]] NvmeStatus check_creation(const NvmeCommand& command) const;
   [[nodiscard]] NvmeStatus identify(const NvmeCommand& command, std::vector<std::uint8_t>& data);
   [[nodiscard]] NvmeStatus give_log_page(const NvmeCommand& command, std::vector<std::uint8_t>& data);
   [[nodiscard]] std::vector<std::uint8_t> health() const;

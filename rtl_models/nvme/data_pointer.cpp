@@ -31,6 +31,13 @@ NvmeStatus DataPointer::begin(const NvmeCommand& command, std::uint32_t bytes, s
   return take_descriptors(descriptor.data(), 1);
 }
 
+NvmeStatus DataPointer::begin_pages(std::uint64_t list, std::uint32_t bytes, std::uint32_t page) {
+  *this = DataPointer{};
+  page_ = page;
+  left_ = bytes;
+  return list % page == 0 ? want_list(list) : refusal(kStatusCodeInvalidPrpOffset);
+}
+
 NvmeStatus DataPointer::begin_prps(std::uint64_t first, std::uint64_t second) {
   if (first % 4 != 0) return refusal(kStatusCodeInvalidPrpOffset);
   const auto offset = static_cast<std::uint32_t>(first % page_);
@@ -60,13 +67,9 @@ NvmeStatus DataPointer::take_prps(const std::uint8_t* list) {
   wants_ = {};
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t entry = number_at(list + std::size_t{kEntry} * i, kEntry);
-    // The last entry of a page that does not end the data points at the rest of the list. A list that is
-    // nothing but such entries would go on for ever: each must lead to an entry of data.
-    if (at_end && i + 1 == count && left_ > page_) {
-      if (count == 1 && ++descriptors_ > kMostDescriptors) return refusal(kStatusCodeInvalidPrpOffset);
-      return want_list(entry);
-    }
     if (entry % page_ != 0) return refusal(kStatusCodeInvalidPrpOffset);
+    // The last entry of a page that does not end the data is the page of the rest of the list.
+    if (at_end && i + 1 == count && left_ > page_) return want_list(entry);
     add(entry, static_cast<std::uint32_t>(std::min<std::uint64_t>(left_, page_)));
   }
   return {};

@@ -20,6 +20,9 @@ class DataPointer {
 
   /// `page`: bytes of a memory page. Pre: `bytes` is not 0; psdt() is not 3.
   [[nodiscard]] NvmeStatus begin(const NvmeCommand& command, std::uint32_t bytes, std::uint32_t page);
+  /// Memory pages for `bytes` bytes, which a PRP list names: each is a run, but for what the last has too
+  /// many. Pre: `bytes` is not 0.
+  [[nodiscard]] NvmeStatus begin_pages(std::uint64_t list, std::uint32_t bytes, std::uint32_t page);
   /// Part of a list that is to be read next; no bytes: the walk is over.
   [[nodiscard]] const ByteRun& wants() const { return wants_; }
   /// Takes what lies there.

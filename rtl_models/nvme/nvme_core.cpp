@@ -144,14 +144,14 @@ void NvmeCore::enable() {
   NvmeCompletionQueue& completion = state_.queues.completions[0];
   completion = {};
   completion.exists = true;
-  completion.address = completions;
+  completion.place.address = completions;
   completion.entries = static_cast<std::uint32_t>(field<kAqaAcqs>(aqa)) + 1;
   completion.interrupts = true;
   completion.users = 1;
   NvmeSubmissionQueue& submission = state_.queues.submissions[0];
   submission = {};
   submission.exists = true;
-  submission.address = submissions;
+  submission.place.address = submissions;
   submission.entries = static_cast<std::uint32_t>(field<kAqaAsqs>(aqa)) + 1;
   ready_ = true;
   shutting_ = shut_ = false;

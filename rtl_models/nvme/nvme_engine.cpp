@@ -125,7 +125,8 @@ bool NvmeEngine::fetch(Cycle now) {
     c.queue = number;
     c.number = queue.fetched++;
     c.text.resize(kCommandBytes);
-    c.stream = ByteStream({{queue.address + std::uint64_t{kCommandBytes} * queue.next, kCommandBytes}});
+    c.stream =
+        ByteStream({{queue.place.at(std::uint64_t{kCommandBytes} * queue.next, page_), kCommandBytes}});
     queue.next = (queue.next + 1) % queue.entries;
     ++active_;
     used_.add(n);
@@ -216,12 +217,15 @@ void NvmeEngine::begin(Context& c, Cycle now) {
   if (c.plan.parks) {
     // An event that may never come holds no entry of a completion queue, which may be small.
     if (c.queue == 0) --queues_.completions[0].reserved;
-    parked_.push_back({c.queue, c.number, c.command});
+    parked_.push_back({c.queue, c.number, c.command, c.plan.stays});
     release(c);
     return;
   }
   if (c.plan.bytes == 0) return begin_media(c, now);
-  walk(c, c.pointer.begin(c.command, c.plan.bytes, page_), now);
+  walk(c,
+       c.plan.data == NvmePlan::Data::pages ? c.pointer.begin_pages(c.command.data1, c.plan.bytes, page_)
+                                            : c.pointer.begin(c.command, c.plan.bytes, page_),
+       now);
 }
 
 /// Goes on with its data pointer, of which more may have to be read.
@@ -235,6 +239,13 @@ void NvmeEngine::walk(Context& c, NvmeStatus status, Cycle now) {
 }
 
 void NvmeEngine::begin_data(Context& c, Cycle now) {
+  if (c.plan.data == NvmePlan::Data::pages) {
+    for (const ByteRun& page : c.pointer.runs()) {
+      c.data.resize(c.data.size() + 8);
+      put_number(&c.data[c.data.size() - 8], 8, page.address);
+    }
+    return begin_media(c, now);
+  }
   c.stream = ByteStream(std::move(c.pointer.runs()));
   c.data.resize(c.plan.bytes);
   if (c.plan.data == NvmePlan::Data::to_host) return begin_media(c, now);
@@ -313,8 +324,8 @@ void NvmeEngine::complete(unsigned from, const NvmeCommand& command, NvmeStatus 
   put_number(&entry[kCompletionStatus], 2,
              queue.phase | in_field<kCompletionStatusCode>(status.code) | (more ? kCompletionStatusMore : 0) |
                  (status.do_not_retry ? kCompletionStatusDoNotRetry : 0));
-  write_bytes(queue.address + std::uint64_t{kCompletionBytes} * queue.tail, entry.data(), kCompletionBytes,
-              room);
+  write_bytes(queue.place.at(std::uint64_t{kCompletionBytes} * queue.tail, page_), entry.data(),
+              kCompletionBytes, room);
   queue.advance();
   executor_.written(number, now);
 }
@@ -346,7 +357,7 @@ bool NvmeEngine::abort(unsigned queue, std::uint16_t id, NvmeStatus status) {
     return true;
   }
   for (std::size_t i = 0; i < parked_.size(); ++i) {
-    if (parked_[i].queue != queue || parked_[i].command.id != id) continue;
+    if (parked_[i].stays || parked_[i].queue != queue || parked_[i].command.id != id) continue;
     unpark(i, status, 0);
     return true;
   }

@@ -17,9 +17,14 @@ namespace warpline {
 
 /// What a command needs, as whoever knows commands says.
 struct NvmePlan {
-  enum class Data : std::uint8_t { none, to_host, from_host };
+  enum class Data : std::uint8_t {
+    none,
+    to_host,
+    from_host,
+    pages,  ///< no data: a list of memory pages, which PRP entry 1 points at
+  };
   Data data = Data::none;
-  std::uint32_t bytes = 0;  ///< of it; 0: none
+  std::uint32_t bytes = 0;  ///< of it, or of what the pages are for; 0: none
   NvmeMediaAccess media = NvmeMediaAccess::none;
   std::uint64_t media_bytes = 0;
   /// It does not complete by itself: whoever knows commands ends it by NvmeEngine::end_parked().
@@ -38,7 +43,8 @@ class NvmeExecutor {
   /// Whether it need wait for nothing else.
   virtual bool may_perform(unsigned queue, const NvmeCommand& command) = 0;
   /// Its data has come, if the host gives some, and the media has had its time: does it. `data` has
-  /// plan.bytes bytes, which go to the host if that is how the plan has it and the status is success.
+  /// plan.bytes bytes, which go to the host if that is how the plan has it and the status is success; or it
+  /// is the addresses of the pages, of 8 bytes each.
   virtual NvmeStatus perform(unsigned queue, std::uint64_t number, const NvmeCommand& command,
                              std::vector<std::uint8_t>& data, std::uint32_t& result, Cycle now) = 0;
   /// It is completed. Returns whether there is an entry in the error log.
@@ -141,9 +147,10 @@ class NvmeEngine {
     unsigned queue = 0;
     std::uint64_t number = 0;
     NvmeCommand command;
+    bool stays = false;  ///< it cannot be aborted
     template <class Archive>
     void archive(Archive& a) {
-      a(queue, number, command);
+      a(queue, number, command, stays);
     }
   };
   static constexpr unsigned kOffsetBits = 24;

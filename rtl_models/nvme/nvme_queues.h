@@ -18,10 +18,29 @@ namespace warpline {
   return bytes >= 4096 && bytes <= most && is_power_of_two(bytes);
 }
 
+/// Where a queue lies on the bus.
+struct NvmeQueuePlace {
+  std::uint64_t address = 0;         ///< of one that is contiguous
+  std::vector<std::uint64_t> pages;  ///< of one that is not: its memory pages in order
+
+  /// Of a byte of it. `page`: bytes of a memory page.
+  [[nodiscard]] std::uint64_t at(std::uint64_t offset, std::uint32_t page) const {
+    return pages.empty() ? address + offset : pages[offset / page] + offset % page;
+  }
+  /// Whether it may be that of a queue of so many bytes.
+  [[nodiscard]] bool suits(std::uint64_t bytes, std::uint32_t page) const {
+    return pages.empty() || pages.size() == (bytes + page - 1) / page;
+  }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(address, pages);
+  }
+};
+
 /// A completion queue of a controller.
 struct NvmeCompletionQueue {
   bool exists = false;
-  std::uint64_t address = 0;
+  NvmeQueuePlace place;
   std::uint32_t entries = 0;
   std::uint32_t head = 0, tail = 0;
   std::uint16_t phase = 1;
@@ -47,7 +66,7 @@ struct NvmeCompletionQueue {
   }
   template <class Archive>
   void archive(Archive& a) {
-    a(exists, address, entries, head, tail, phase, reserved, users, interrupts, vector);
+    a(exists, place, entries, head, tail, phase, reserved, users, interrupts, vector);
     if (exists && (entries < 2 || head >= entries || tail >= entries || phase > 1))
       a.misfit("has a queue that cannot be");
   }
@@ -57,7 +76,7 @@ struct NvmeCompletionQueue {
 struct NvmeSubmissionQueue {
   bool exists = false;
   bool deleting = false;  ///< nothing more is fetched
-  std::uint64_t address = 0;
+  NvmeQueuePlace place;
   std::uint32_t entries = 0;
   std::uint32_t head = 0;  ///< entries before it have been read: software may put others there
   std::uint32_t next = 0;  ///< which is read next; those from `head` to here are being read
@@ -78,7 +97,7 @@ struct NvmeSubmissionQueue {
   }
   template <class Archive>
   void archive(Archive& a) {
-    a(exists, deleting, address, entries, head, tail, completions, fetched);
+    a(exists, deleting, place, entries, head, tail, completions, fetched);
     next = head;  // whoever is saved reads nothing
     if (exists && (entries < 2 || head >= entries || tail >= entries)) a.misfit("has a queue that cannot be");
   }
@@ -110,6 +129,15 @@ struct NvmeQueues {
   [[nodiscard]] bool has_io() const {
     return std::any_of(submissions.begin() + 1, submissions.end(), [](const auto& q) { return q.exists; }) ||
            std::any_of(completions.begin() + 1, completions.end(), [](const auto& q) { return q.exists; });
+  }
+  /// Whether each lies in as many memory pages, of `page` bytes, as it takes.
+  [[nodiscard]] bool lie_well(std::uint32_t page) const {
+    using namespace regs::nvme;
+    const auto lies_well = [page](const auto& queues, std::uint64_t entry) {
+      return std::all_of(queues.begin(), queues.end(),
+                         [&](const auto& q) { return !q.exists || q.place.suits(entry * q.entries, page); });
+    };
+    return lies_well(submissions, kCommandBytes) && lies_well(completions, kCompletionBytes);
   }
   void forget() {
     std::fill(submissions.begin(), submissions.end(), NvmeSubmissionQueue{});

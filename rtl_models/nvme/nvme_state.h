@@ -48,6 +48,7 @@ struct NvmeState {
   void archive(Archive& a) {
     a(queues, features, events, faults, errors, counters, page_bytes, timestamp, timestamp_at, timestamp_set);
     if (!is_memory_page(page_bytes)) a.misfit("has memory pages that cannot be");
+    if (!queues.lie_well(page_bytes)) a.misfit("has a queue that cannot be");
     a.fixed(spaces);
     std::vector<std::uint32_t> list(changed.begin(), changed.end());
     a(list);

@@ -200,7 +200,9 @@ TEST(NvmeAccidents, CommandsThatNeverCompleteLeaveTheMachineAtRest) {
 TEST(NvmeState, GoesOnAsItWasSaved) {
   NvmeBench first, second;
   first.start();
-  ASSERT_EQ(first.create(1).code, 0U);
+  const NvmeBench::Memory list = first.share(4096);
+  ASSERT_EQ(first.create_scattered(1, 64, list).code, 0U);
+  ASSERT_EQ(first.create_scattered(2, 64, list).code, 0U);
   const NvmeBench::Memory m = first.share(4096);
   put_number(m.bytes, 8, 77);
   EXPECT_EQ(first.run(1, first.blocks(kNvmOpcodeWrite, 3, 1, m)).code, 0U);
@@ -222,7 +224,9 @@ TEST(NvmeState, GoesOnAsItWasSaved) {
   second.system.nvme(0).set_active(2, false, second.engine.now() + 1);
   EXPECT_EQ(second.engine.run_until(second.engine.now() + 20'000), RunOutcome::quiescent);
   EXPECT_EQ(second.core().counters().events, 1U) << "the request that waited";
-  EXPECT_EQ(second.core().queues().submissions[1].entries, 16U);
+  EXPECT_EQ(second.core().queues().submissions[1].entries, 64U);
+  EXPECT_EQ(second.core().queues().submissions[2].place.pages,
+            first.core().queues().submissions[2].place.pages);
   EXPECT_EQ(second.core().counters().writes, 1U);
 }
 
@@ -230,8 +234,8 @@ TEST(NvmeState, GoesOnAsItWasSaved) {
 TEST(NvmeAccidents, DamagedStatesHarmNobody) {
   NvmeBench bench(nvme_parameters(), true);
   bench.start();
-  ASSERT_EQ(bench.create(1).code, 0U);
   const NvmeBench::Memory m = bench.share(65536);
+  ASSERT_EQ(bench.create_scattered(1, 16, m).code, 0U);
   NvmeFaultRule rule;
   rule.fault = NvmeFault::timeout;
   rule.count = 1;

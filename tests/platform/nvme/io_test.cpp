@@ -364,6 +364,29 @@ TEST(NvmeIo, FormatChangesTheBlocks) {
   EXPECT_EQ(bench.run(0, {kAdminOpcodeFormatNvm, 9, 0, 0, 0}).code, kStatusCodeInvalidNamespace);
 }
 
+/// Whose lists are read when they are created, and not again.
+TEST(NvmeIo, QueuesNeedNotBeContiguous) {
+  for (const bool loose : {false, true}) {
+    SCOPED_TRACE(loose ? "loosely timed" : "timed");
+    PcieSystemParameters p = nvme_parameters();
+    p.nvme.queue_entries = 65536;
+    NvmeBench bench(p, loose);
+    bench.start();
+    const NvmeBench::Memory list = bench.share(12288), m = bench.share(8192);
+    ASSERT_EQ(bench.create_scattered(1, 300, list).code, 0U);
+    ASSERT_EQ(bench.create_scattered(2, 65536, list).code, 0U);
+    std::memset(list.bytes, 0xFF, 12288);
+    for (unsigned n = 0; n < 310; ++n) {
+      const unsigned queue = n < 300 ? 1 : 2;
+      put_number(m.bytes, 8, n + 1);
+      ASSERT_EQ(bench.run(queue, bench.blocks(kNvmOpcodeWrite, n, 1, m)).code, 0U) << n;
+      ASSERT_EQ(bench.run(queue, bench.blocks(kNvmOpcodeRead, n, 1, m, 4096)).code, 0U) << n;
+      ASSERT_EQ(number_at(m.bytes + 4096, 8), n + 1) << n;
+    }
+    EXPECT_EQ(bench.core().counters().failed_commands, 0U);
+  }
+}
+
 TEST(NvmeIo, QueuesListsAndDataInTheMemoryBuffer) {
   PcieSystemParameters p = nvme_parameters();
   p.nvme.buffer_bytes = 65536;

@@ -86,6 +86,12 @@ class NvmeBench {
     unsigned entries = 0;
     unsigned tail = 0, head = 0, phase = 1;
     unsigned next_id = 1;
+    bool scattered = false;  ///< their pages lie in the other order
+    /// Where entry `n` of those of `bytes` bytes lies.
+    [[nodiscard]] std::size_t place(std::size_t bytes, std::size_t n) const {
+      const std::size_t at = bytes * n;
+      return scattered ? align_up(bytes * entries, 4096) - 4096 - at / 4096 * 4096 + at % 4096 : at;
+    }
   };
   /// Resets and enables the controller, with an admin queue of `entries`.
   void start(unsigned entries = 16, unsigned page_order = 0) {
@@ -126,10 +132,32 @@ class NvmeBench {
     c.dword11 = number << 16U | 1U;
     return run(0, c);
   }
+  /// Makes I/O queue pair `number` in pages that do not follow each other. `list`: room for their addresses.
+  Cqe create_scattered(unsigned number, unsigned entries, const Memory& list) {
+    Queue& q = queues[number] = new_queue(entries);
+    q.scattered = true;
+    write_list(list, q.completions.bus, q, 16);
+    const std::uint32_t dword10 = (entries - 1) << 16U | number;
+    const Cqe done = run(0, {5, 0, list.bus, 0, dword10, number << 16U});
+    if (!done.came || done.code != 0) return done;
+    write_list(list, q.submissions.bus, q, 64);
+    return run(0, {1, 0, list.bus, 0, dword10, number << 16U});
+  }
+  /// Writes a PRP list of the pages of a queue at `bus`, with entries of `bytes` bytes.
+  static void write_list(const Memory& list, std::uint64_t bus, const Queue& q, std::size_t bytes) {
+    std::uint64_t at = 0;
+    for (std::size_t n = 0; n < q.entries; n += 4096 / bytes, at += 8) {
+      if (at % 4096 == 4088 && n + 4096 / bytes < q.entries) {
+        put_number(list.bytes + at, 8, list.bus + at + 8);
+        at += 8;
+      }
+      put_number(list.bytes + at, 8, bus + q.place(bytes, n));
+    }
+  }
   /// Puts a command into a queue, and rings. Returns its identifier.
   unsigned submit(unsigned queue, const Sqe& command, bool rings = true) {
     Queue& q = queues[queue];
-    std::uint8_t* const at = q.submissions.bytes + std::size_t{64} * q.tail;
+    std::uint8_t* const at = q.submissions.bytes + q.place(64, q.tail);
     const unsigned id = q.next_id++ & 0xFFFFU;
     std::memset(at, 0, 64);
     at[0] = static_cast<std::uint8_t>(command.opcode);
@@ -150,7 +178,7 @@ class NvmeBench {
   /// The next completion, if there is one.
   Cqe poll(unsigned queue) {
     Queue& q = queues[queue];
-    const std::uint8_t* const at = q.completions.bytes + std::size_t{16} * q.head;
+    const std::uint8_t* const at = q.completions.bytes + q.place(16, q.head);
     const auto status = static_cast<unsigned>(number_at(at + 14, 2));
     Cqe c;
     if ((status & 1U) != q.phase) return c;
