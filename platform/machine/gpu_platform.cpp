@@ -799,7 +799,7 @@ std::optional<LaunchResult> GpuPlatform::try_finish() {
   // What was started in this cycle shows nothing of it yet.
   if (now() == s.started || running()) return std::nullopt;
   for (const GridLaunch& g : s.under_way) {
-    const Netlist& netlist = s.system->gpu(g.gpu);
+    Netlist& netlist = s.system->gpu(g.gpu);
     if (netlist.distributor().busy()) return std::nullopt;
     // Loads of warps that were ended come back to caches that the next grid begins with.
     for (const Netlist::SmCluster& c : netlist.clusters())
