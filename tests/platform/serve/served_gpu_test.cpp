@@ -455,8 +455,11 @@ TEST_P(ServedGpuInEveryTime, TellsOfMistakesAtRegisters) {
               testing::Contains(HasSubstr("gpu[0]: write of 4 bytes at BAR 2 0x0008 SMS")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Serving, ServedGpuInEveryTime, ::testing::Bool(),
-                         [](const auto& info) { return info.param ? "Loose" : "Timed"; });
+std::string name_of_gpu_time(const ::testing::TestParamInfo<bool>& tested) {
+  return tested.param ? "Loose" : "Timed";
+}
+
+INSTANTIATE_TEST_SUITE_P(Serving, ServedGpuInEveryTime, ::testing::Bool(), name_of_gpu_time);
 
 }  // namespace served_gpu_test
 }  // namespace warpline
