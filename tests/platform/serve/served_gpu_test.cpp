@@ -256,7 +256,7 @@ TEST_P(ServedGpuInEveryTime, TellsOfFaults) {
   const std::vector<std::pair<std::uint64_t, std::uint32_t>> bad = {
       {0x1000, WL_GPU_FAULT_CODE_UNMAPPED},
       {gpu.address(0), WL_GPU_FAULT_CODE_UNMAPPED},  // the constant banks
-      {gpu.address(gpu.wide(WL_GPU_MEMORY_END_OFFSET)), WL_GPU_FAULT_CODE_UNMAPPED},
+      {gpu.address(gpu.wide(WL_GPU_MEMORY_END_OFFSET) + 4096), WL_GPU_FAULT_CODE_UNMAPPED},
       {data + 2, WL_GPU_FAULT_CODE_MISALIGNED}};
   for (const auto& [address, kind] : bad) {
     EXPECT_EQ(gpu.run({kProgram, "store", {address, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
@@ -362,6 +362,22 @@ TEST_P(ServedGpuInEveryTime, KernelsReachTheMemoryOfTheMachineByAWindow) {
       gpu.set(WL_GPU_WINDOW_CONTROL_OFFSET(3), 0);
       EXPECT_EQ(gpu.run({kProgram, "store", {window, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
     }
+}
+
+TEST_P(ServedGpuInEveryTime, AnswersForAKernelDoNotWaitForWritesOfRegisters) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  auto* const flag = static_cast<volatile std::uint32_t*>(client->allocate(4096, 4096));
+  gpu.open_window(0, vfio_user::ClientMachine::kMemory, WL_GPU_WINDOW_FIRST, 4U << 20U, true);
+  const std::uint64_t bus =
+      client->port().dma_map(client->port().context, const_cast<std::uint32_t*>(flag), 4096, WL_DMA_BOTH);
+  gpu.start({kProgram, "spin", {WL_GPU_WINDOW_FIRST + bus - vfio_user::ClientMachine::kMemory}, {2, 1, 1}});
+  for (std::uint32_t round = 0; round < 300; ++round) gpu.set(WL_GPU_SCRATCH_OFFSET, round);
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
+  *flag = 1;
+  EXPECT_EQ(gpu.wait(), WL_GPU_STATE_DONE) << gpu.message();
+  EXPECT_EQ(gpu.word(WL_GPU_SCRATCH_OFFSET), 299U);
 }
 
 TEST_P(ServedGpuInEveryTime, RefusesWindowsThatCannotBe) {
