@@ -71,7 +71,7 @@ install(FILES ${PROJECT_BINARY_DIR}/warpline-config.cmake ${PROJECT_BINARY_DIR}/
 set(data ${CMAKE_INSTALL_DATADIR}/warpline)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} USE_SOURCE_PERMISSIONS PATTERN generate EXCLUDE)
-foreach(registers warpline_regs warpline_nvme_regs)
+foreach(registers warpline_regs warpline_nvme_regs warpline_gpu_regs)
   get_property(manuals TARGET ${registers} PROPERTY WARPLINE_MANUALS)
   install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_DOCDIR}/manuals)
 endforeach()
@@ -84,7 +84,7 @@ file(GLOB_RECURSE pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
 install(CODE "set(WARPLINE_SOURCE \"${PROJECT_SOURCE_DIR}\")
 set(WARPLINE_PLACES sw/examples=${CMAKE_INSTALL_DOCDIR}/examples sw/kernels=${data}/kernels tests/litmus=${data}/litmus
     waveforms=${data}/waveforms sw/regs/peer.toml=${CMAKE_INSTALL_DOCDIR}/manuals/peer.md
-    sw/regs/nvme.toml=${CMAKE_INSTALL_DOCDIR}/manuals/nvme.md)
+    sw/regs/nvme.toml=${CMAKE_INSTALL_DOCDIR}/manuals/nvme.md sw/regs/gpu.toml=${CMAKE_INSTALL_DOCDIR}/manuals/gpu.md)
 set(WARPLINE_ELSEWHERE ${CMAKE_INSTALL_DOCDIR})
 set(WARPLINE_PAGES \"README.md;CHANGELOG.md;CONTRIBUTING.md;${pages}\")")
 install(SCRIPT cmake/installed_pages.cmake)

@@ -253,7 +253,7 @@ int run_litmus(const LitmusOptions& o) {
     return bad_input("--dot draws one test, not " + std::to_string(files.size()));
   const auto config = o.gpu.load();
   if (!config.ok()) return bad_input(config.faults());
-  if (config.value().pcie_system.functions() != 0)
+  if (config.value().has_root_complex())
     return bad_input("--gpu: litmus tests have peer memory, and no devices",
                      "leave gpu.pcie_system.peers at 0");
   if (!pins_fit(o.transport, o.pins)) return kBadInput;

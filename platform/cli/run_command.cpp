@@ -159,7 +159,7 @@ class Run {
     if (const int status = serve(); status != kDone) return status;
     GpuPlatform platform(inputs_->config, options);
     std::optional<LaunchHost> host;
-    if (inputs_->config.pcie_system.functions() != 0) host.emplace(platform, request_.max_cycles);
+    if (inputs_->config.has_root_complex()) host.emplace(platform, request_.max_cycles);
     Farewell farewell{live_ ? &*live_ : nullptr};
     LaunchRunner runner(inputs_->plan, platform, options.tags_only, host ? &*host : nullptr);
     runner.fast_forward(inputs_->fast_forward);

@@ -38,7 +38,7 @@ class InputReader {
 
   void check_platform(const GpuConfig& config, bool without_data) {
     if (!request_.pins.empty()) add(unmatched_hops("--pins", request_.pins, config));
-    if (config.pcie_system.functions() == 0) {
+    if (!config.has_root_complex()) {
       if (!request_.access_log.empty())
         fault("--access-log", "the platform has no devices whose accesses could be told",
               "--set pcie_system.peers=1");

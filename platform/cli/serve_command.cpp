@@ -22,6 +22,7 @@
 #include "platform/serve/control_client.h"
 #include "platform/serve/record_stream.h"
 #include "platform/serve/recorded_machine.h"
+#include "platform/serve/served_gpu.h"
 #include "platform/serve/served_machine.h"
 #include "platform/serve/serving.h"
 #include "rtl_models/base/counter.h"
@@ -47,11 +48,14 @@ struct ServeRequest {
 
 /// A device that is served.
 struct ServedDevice {
+  enum class Kind : std::uint8_t { peer, nvme, gpu };
   std::string name;  ///< "peer[1]"
-  bool nvme = false;
+  Kind kind = Kind::peer;
   unsigned index = 0;  ///< among those of its kind
   std::string path;
 };
+
+constexpr unsigned kMaxServedGpus = 1;
 
 /// "peer[1]=/tmp/socket"; "peer" is peer[0], and so is a path alone.
 Result<ServedDevice> device_of(const std::string& word) {
@@ -66,13 +70,21 @@ Result<ServedDevice> device_of(const std::string& word) {
     index = device.back() == ']'
                 ? number_from<unsigned>(device.substr(bracket + 1, device.size() - bracket - 2))
                 : std::nullopt;
-  out.nvme = kind == "nvme";
-  const unsigned most = out.nvme ? kMaxNvme : kMaxPeers;
-  if ((kind != "peer" && !out.nvme) || !index || *index >= most)
+  unsigned most = kMaxPeers;
+  if (kind == "nvme") {
+    out.kind = ServedDevice::Kind::nvme;
+    most = kMaxNvme;
+  } else if (kind == "gpu") {
+    out.kind = ServedDevice::Kind::gpu;
+    most = kMaxServedGpus;
+  } else if (kind != "peer") {
+    most = 0;
+  }
+  if (!index || *index >= most)
     return Diagnostic::about(
         "--socket " + word, fmt::format("there is no device \"{}\"", device),
-        fmt::format("peer[0] to peer[{}] and nvme[0] to nvme[{}], as in nvme[0]=/tmp/nvme", kMaxPeers - 1,
-                    kMaxNvme - 1));
+        fmt::format("peer[0] to peer[{}], nvme[0] to nvme[{}] and gpu[0], as in nvme[0]=/tmp/nvme",
+                    kMaxPeers - 1, kMaxNvme - 1));
   if (out.path.empty()) return Diagnostic::about("--socket " + word, "it names no file");
   out.index = *index;
   out.name = indexed(kind, out.index);
@@ -97,7 +109,8 @@ Result<std::vector<ServedDevice>> devices_of(const std::vector<std::string>& wor
 PcieSystemParameters system_of(PcieSystemParameters parameters, const std::vector<ServedDevice>& devices,
                                const std::vector<std::string>& disks) {
   for (const ServedDevice& device : devices) {
-    unsigned& count = device.nvme ? parameters.nvme.count : parameters.peers;
+    if (device.kind == ServedDevice::Kind::gpu) continue;
+    unsigned& count = device.kind == ServedDevice::Kind::nvme ? parameters.nvme.count : parameters.peers;
     count = std::max(count, device.index + 1);
   }
   if (disks.empty()) return parameters;
@@ -107,6 +120,42 @@ PcieSystemParameters system_of(PcieSystemParameters parameters, const std::vecto
   nvme.files = joined(disks, ",");
   return parameters;
 }
+
+/// The configuration of a machine, in which a GPU is a function, too, if it is served.
+GpuConfig config_of(GpuConfig config, const std::vector<ServedDevice>& devices,
+                    const std::vector<std::string>& disks) {
+  config.pcie_system = system_of(config.pcie_system, devices, disks);
+  if (std::any_of(devices.begin(), devices.end(),
+                  [](const ServedDevice& d) { return d.kind == ServedDevice::Kind::gpu; }))
+    config.pcie.registers = true;
+  // Devices take the place of plain memory.
+  config.peer_bytes = 0;
+  return config;
+}
+
+/// A machine's functions, with the GPU among them if it is one.
+struct Machine {
+  explicit Machine(const GpuConfig& config) {
+    if (!config.pcie.registers) {
+      devices = std::make_unique<PcieSystem>(config.pcie_system, config.clocks.fastest(), 1U << 20U);
+      return;
+    }
+    platform = std::make_unique<GpuPlatform>(config, RunOptions{});
+    gpu = std::make_unique<ServedGpu>(*platform);
+  }
+  [[nodiscard]] PcieSystem& system() { return devices != nullptr ? *devices : *platform->pcie(); }
+  [[nodiscard]] unsigned port_of(const ServedDevice& device) {
+    switch (device.kind) {
+      case ServedDevice::Kind::peer: break;
+      case ServedDevice::Kind::nvme: return system().peers() + device.index;
+      case ServedDevice::Kind::gpu: return system().port_of_gpu(device.index);
+    }
+    return device.index;
+  }
+  std::unique_ptr<PcieSystem> devices;    ///< null: they are the platform's
+  std::unique_ptr<GpuPlatform> platform;  ///< null: there is no GPU
+  std::unique_ptr<ServedGpu> gpu;
+};
 
 std::string summary(const std::function<void(CounterVisitor&)>& counters, const AccessWatches& watches) {
   std::string out = text_of(counters_of(counters));
@@ -217,11 +266,15 @@ int replay_record(const ServeRequest& request) {
   return end_results(kCheckFailed);
 }
 
-/// What is wrong with the system, or with the files behind its namespaces; empty: nothing.
-std::string problem_of(const PcieSystemParameters& parameters) {
+/// What is wrong with the machine, or with the files behind its namespaces; empty: nothing.
+std::string problem_of(const GpuConfig& config) {
+  const PcieSystemParameters& parameters = config.pcie_system;
   for (const Problems& problems :
-       {parameters.problems("pcie_system"), nvme_file_problems(parameters.nvme, "pcie_system.nvme")})
+       {parameters.problems("pcie_system"), nvme_file_problems(parameters.nvme, "pcie_system.nvme"),
+        config.pcie.registers ? config.problems() : Problems{}})
     for (const Problem& p : problems) return p.path + ": " + p.message;
+  if (config.pcie.registers && config.gpus != 1)
+    return "gpus: must be 1 where a GPU is served: one machine's software has it alone";
   return {};
 }
 
@@ -238,23 +291,25 @@ int serve(const ServeRequest& request) {
   OutputCheck outputs;
   if (const Diagnostics faults = file_problems(request, outputs); !faults.empty()) return bad_input(faults);
 
-  const PcieSystemParameters parameters = system_of(config.value().pcie_system, devices, request.disks);
-  if (const std::string problem = problem_of(parameters); !problem.empty()) return bad_input(problem);
-  const unsigned mhz = config.value().clocks.fastest();
+  const GpuConfig built = config_of(config.value(), devices, request.disks);
+  if (const std::string problem = problem_of(built); !problem.empty()) return bad_input(problem);
+  const unsigned mhz = built.clocks.fastest();
   std::optional<RecordedMachine> recorded;
   if (!request.record.empty()) {
-    auto of = RecordedMachine::of(parameters, mhz);
+    if (built.pcie.registers)
+      return bad_input("--record: what a GPU does is not recorded", "leave gpu[0] out, or the record");
+    auto of = RecordedMachine::of(built.pcie_system, mhz);
     if (!of.ok()) return bad_input(of.faults());
     recorded = std::move(of.value());
   }
   Recording recording;
-  PcieSystem system(parameters, mhz, 1U << 20U);
-  ServedMachine machine(system);
+  Machine all(built);
+  PcieSystem& system = all.system();
+  ServedMachine machine(system, all.gpu.get());
   const AccessWatches watches(system);
 
   Serving::Options options;
-  for (const ServedDevice& device : devices)
-    options.sockets.push_back({device.nvme ? system.peers() + device.index : device.index, device.path});
+  for (const ServedDevice& device : devices) options.sockets.push_back({all.port_of(device), device.path});
   options.pace = request.pace;
   options.control = request.control;
   options.watches = &watches;
@@ -299,8 +354,8 @@ void add_serve(CLI::App& app, int& status) {
   ServeRequest& r = options_of(command, status, serve);
   command
       .add_option("--socket", r.sockets,
-                  "where a device is served: PATH, or DEVICE=PATH, such as peer[1]=/tmp/peer1 or "
-                  "nvme[0]=/tmp/nvme; may be repeated")
+                  "where a device is served: PATH, or DEVICE=PATH, such as peer[1]=/tmp/peer1, "
+                  "nvme[0]=/tmp/nvme or gpu[0]=/tmp/gpu; may be repeated")
       ->allow_extra_args(false)
       ->type_name("[DEVICE=]PATH");
   command

@@ -59,7 +59,7 @@ Problems GpuConfig::problems() const {
   rules.need(wls_window % kPage == 0 && wls_window >> 32U == 0, "wls_window",
              "must be 0, or a multiple of 4096 below 4294967296 (4 GiB)");
   rules.add_tables(*this);
-  rules.need(pcie_system.functions() == 0 || peer_bytes == 0, "peer_bytes",
+  rules.need(!has_root_complex() || peer_bytes == 0, "peer_bytes",
              "must be 0 where pcie_system.peers is not: devices take the place of the plain memory "
              "(--set peer_bytes=0)");
   const NetworkParameters& network = crossbar.network;

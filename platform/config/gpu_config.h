@@ -109,6 +109,8 @@ struct WARPLINE_PUBLIC GpuConfig {
   HopsParameters hops;
 
   /// Every fault at once, each with its path.
+  /// Whether there is a host's PCI Express: for devices behind it, or for the registers of GPUs.
+  [[nodiscard]] bool has_root_complex() const { return pcie_system.functions() != 0 || pcie.registers; }
   [[nodiscard]] Problems problems() const;
   /// Channels that cannot fill their wire, depth < latency + credit_latency: allowed, as an
   /// architect may ask what they cost, but worth a warning.

@@ -100,7 +100,7 @@ class Loader {
   Result<GpuConfig> finish(const std::vector<ParameterSetting>& settings) {
     for (const ParameterSetting& setting : settings) change(setting);
     // Devices take the place of the plain memory that a preset has; not of what somebody has asked for.
-    if (config_.pcie_system.functions() != 0 && presets_.count(origins_["peer_bytes"].document) != 0)
+    if (config_.has_root_complex() && presets_.count(origins_["peer_bytes"].document) != 0)
       config_.peer_bytes = 0;
     for (const Problem& p : follow_dram_standard(config_)) faults_.push_back(located(p));
     if (faults_.empty())

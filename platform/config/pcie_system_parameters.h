@@ -17,7 +17,8 @@ inline constexpr unsigned kMaxPeers = 8;
 
 /// A host's PCI Express: what its root complex and the devices behind it are.
 struct WARPLINE_PUBLIC PcieSystemParameters {
-  unsigned peers = 1;  ///< queue devices; with no NVMe controller either, there is no such system
+  /// Queue devices; with no NVMe controller either, nor registers of GPUs, there is no such system.
+  unsigned peers = 1;
   RootComplexParameters root;
   HostBridgeParameters bridge;
   LinkParameters host;    ///< between host bridge and root complex
@@ -32,13 +33,13 @@ struct WARPLINE_PUBLIC PcieSystemParameters {
     gpu.latency = 20;
     gpu.bytes_per_cycle = 64;
   }
-  /// No such system.
+  /// No devices.
   [[nodiscard]] static PcieSystemParameters none() {
     PcieSystemParameters p;
     p.peers = 0;
     return p;
   }
-  /// Devices behind the root complex, GPUs apart: peers, then NVMe controllers. 0: there is no such system.
+  /// Devices behind the root complex, GPUs apart: peers, then NVMe controllers.
   [[nodiscard]] unsigned functions() const { return peers + nvme.count; }
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);
@@ -49,8 +50,8 @@ struct WARPLINE_PUBLIC PcieSystemParameters {
   template <class F>
   void visit(F&& f) {
     f("peers", peers,
-      "peer devices behind a root complex; where there is no NVMe controller either, there is no root "
-      "complex");
+      "peer devices behind a root complex; where there is no NVMe controller either, and no GPU has "
+      "registers, there is no root complex");
     f("root", root, "root complex");
     f("bridge", bridge, "host bridge");
     f("host", host, "link between host bridge and root complex");

@@ -19,7 +19,7 @@ bool fit_for_peers(const GpuConfig& config) {
 
 GpuConfig PeerLinks::joined(const GpuConfig& config) {
   GpuConfig out = config;
-  if (!fit_for_peers(config) || config.pcie_system.functions() != 0) return out;
+  if (!fit_for_peers(config) || config.has_root_complex()) return out;
   // There is a root complex where there is a device for it, which stays idle; plain memory has no place
   // there.
   out.pcie_system.peers = 1;

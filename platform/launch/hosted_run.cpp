@@ -134,7 +134,8 @@ bool HostedRun::at_rest() const {
 void HostedRun::begin() {
   const PcieSystem& system = *platform_.pcie();
   log_begins_.clear();
-  for (unsigned i = 0; i < system.functions(); ++i) log_begins_.push_back(system.access_log(i).total());
+  for (unsigned i = 0; i < system.ports(); ++i)
+    log_begins_.push_back(system.at_port(i).function.log().total());
 }
 
 std::uint64_t HostedRun::offset_of(std::size_t buffer, const PlacedFile& placed) const {

@@ -10,10 +10,11 @@ std::string device_log(const PcieSystem& system, const std::vector<std::uint64_t
   const auto add = [&](const std::string& line) {
     out += (json && !out.empty() ? ",\n" : "") + line + (json ? "" : "\n");
   };
-  for (unsigned i = 0; i < system.functions(); ++i) {
-    const EndpointFunction& function = system.function(i).function();
+  for (unsigned i = 0; i < system.ports(); ++i) {
+    const PcieSystem::AtPort at = system.at_port(i);
+    const EndpointFunction& function = at.function;
     const AccessLog& log = function.log();
-    const std::string& device = system.function(i).name();
+    const std::string& device = at.name;
     const std::uint64_t begin = i < begins.size() ? begins[i] : 0;
     const std::uint64_t forgotten = log.forgotten();
     if (forgotten > begin)

@@ -232,13 +232,18 @@ void GpuMemories::map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAdd
   map_on_gpus(m, gpu);
 }
 
-void GpuMemories::map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu) {
+void GpuMemories::map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu,
+                             bool is_memory) {
   WARPLINE_EXPECT(address % kBufferAlignment == 0 && bus % kBufferAlignment == 0 && bytes != 0,
                   "what is mapped begins where a buffer may");
   Mapping m;
   m.base = address;
   m.bytes = bytes;
   m.physical = physical(Aperture::peer, bus);
+  if (!is_memory) {
+    m.device = true;
+    m.kind = MappingKind::uncached;
+  }
   gpus_[gpu].space.map(m);
 }
 

@@ -46,7 +46,8 @@ class GpuMemories {
   /// See GpuPlatform::allocate_unmapped, map_at, map_bus_at, unmap, free_unmapped.
   std::optional<PhysicalAddress> allocate_unmapped(std::uint64_t bytes, unsigned gpu);
   void map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAddress physical, unsigned gpu);
-  void map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu);
+  void map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu,
+                  bool is_memory);
   bool unmap(std::uint64_t address, unsigned gpu);
   void free_unmapped(PhysicalAddress physical, std::uint64_t bytes, unsigned gpu);
   /// See GpuPlatform::map.

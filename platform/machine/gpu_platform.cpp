@@ -93,7 +93,8 @@ struct GpuPlatform::State {
   std::optional<Jitter> jitter;  ///< made by the first launch that wants it
   std::uint64_t launches = 0;    ///< so far
   std::vector<GridLaunch> under_way;
-  Cycle started = 0;  ///< those
+  Cycle started = 0;       ///< those
+  bool releasing = false;  ///< those have ended, and what they wrote is on its way to where all see it
   Cycle progress_every = kNever;
   Cycle progress_at = kNever;  ///< when it is due at the latest; kNever, or past: nobody has asked
   std::function<bool(double)> progress;
@@ -119,6 +120,8 @@ struct GpuPlatform::State {
   void lay_constants(const KernelInfo& info, unsigned gpu, unsigned number);
   [[nodiscard]] PhysicalAddress constants_of(unsigned gpu, unsigned number) const;
   void report_progress(const std::vector<GridLaunch>& grids);
+  void release_to_system();
+  void tell_ended(bool were_over, RunOutcome outcome);
   /// Why nothing can be saved or restored now, or nothing. Builds the hardware.
   [[nodiscard]] Diagnostics unfit_for_checkpoints();
   /// What has to be the same for a checkpoint to fit.
@@ -181,7 +184,7 @@ void GpuPlatform::State::build() {
                                     backend->brings_slices() ? Slices::foreign : Slices::ours,
                                     backend->brings_dram() ? Channels::foreign : Channels::ours,
                                     &memory.multicasts());
-  if (config.pcie_system.functions() != 0) {
+  if (config.has_root_complex()) {
     WARPLINE_EXPECT(!options.tags_only, "a host's software needs data");
     std::vector<PcieLink*> links;
     for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system->gpu(i).link());
@@ -469,7 +472,7 @@ std::string GpuPlatform::why_no_ranks(const GpuConfig& config, const RunOptions&
   if (options.backend != nullptr) return "hops are not joined directly";
   if (options.tick_mode != TickMode::lazy) return "blocks are ticked when nothing is due, too";
   if (options.in_process) return "software shares memory with the GPUs in one process";
-  if (config.pcie_system.functions() != 0) return "devices and the host are run by one";
+  if (config.has_root_complex()) return "devices and the host are run by one";
   const unsigned ranks = options.exchange == nullptr ? 1 : options.exchange->ranks();
   if (ranks > config.gpus)
     return "the platform has " + counted(config.gpus, "GPU") + ", of which each rank needs one";
@@ -511,10 +514,10 @@ void GpuPlatform::map_at(std::uint64_t address, std::uint64_t bytes, PhysicalAdd
   state_->memory.map_at(address, bytes, physical, gpu);
 }
 
-void GpuPlatform::map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu) {
-  WARPLINE_EXPECT(state_->config.pcie_system.functions() != 0,
-                  "a root complex leads to what lies on the bus");
-  state_->memory.map_bus_at(address, bytes, bus, gpu);
+void GpuPlatform::map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu,
+                             bool is_memory) {
+  WARPLINE_EXPECT(state_->config.has_root_complex(), "a root complex leads to what lies on the bus");
+  state_->memory.map_bus_at(address, bytes, bus, gpu, is_memory);
 }
 
 bool GpuPlatform::unmap(std::uint64_t address, unsigned gpu) {
@@ -738,6 +741,29 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
   s.backend->wake();
 }
 
+/// The end of a grid is a release at system scope: the host sees what the grid wrote. Where another GPU may
+/// write before this one's next grid, nobody keeps copies until then.
+void GpuPlatform::State::release_to_system() {
+  for (const auto& a : attached) a->at_rest();
+  const unsigned what = maintenance::kDrain | maintenance::kWriteBackSysmem |
+                        (config.gpus > 1 ? maintenance::kDiscardSysmem : 0U);
+  for (const GridLaunch& g : under_way)
+    if (runs(g.gpu)) system->gpu(g.gpu).clusters()[0].sm->maintain(static_cast<std::uint8_t>(what));
+}
+
+/// `were_over`: a host may have gone on after the grids.
+void GpuPlatform::State::tell_ended(bool were_over, RunOutcome outcome) {
+  std::vector<GridRun> over;
+  for (const GridLaunch& g : under_way) {
+    const Cycle last = were_over ? system->gpu(g.gpu).distributor().last_done() : backend->engine().now();
+    over.push_back({g, started + 1, last});
+  }
+  for (const auto& a : attached) {
+    if (outcome == RunOutcome::quiescent) a->at_rest();
+    a->grids_ended(over, outcome);
+  }
+}
+
 LaunchResult GpuPlatform::finish() {
   State& s = *state_;
   const bool were_over = !running();
@@ -757,28 +783,40 @@ LaunchResult GpuPlatform::finish() {
                            : s.backend->run_until(s.options.max_cycles);
   });
   if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {
-    for (const auto& a : s.attached) a->at_rest();
-    // The end of a grid is a release at system scope: the host sees what the grid wrote. Where another GPU
-    // may write before this one's next grid, nobody keeps copies until then.
-    const unsigned what = maintenance::kDrain | maintenance::kWriteBackSysmem |
-                          (s.config.gpus > 1 ? maintenance::kDiscardSysmem : 0U);
-    for (const GridLaunch& g : grids)
-      if (s.runs(g.gpu)) s.system->gpu(g.gpu).clusters()[0].sm->maintain(static_cast<std::uint8_t>(what));
+    s.release_to_system();
     result.outcome = s.backend->run_until(s.options.max_cycles);
   }
   result.cycles = s.backend->engine().now() - s.started;
-  std::vector<GridRun> runs;
-  for (const GridLaunch& g : grids) {
-    // A host may have gone on after it.
-    const Cycle last = were_over ? s.system->gpu(g.gpu).distributor().last_done() : s.backend->engine().now();
-    runs.push_back({g, s.started + 1, last});
-  }
-  for (const auto& a : s.attached) {
-    if (result.outcome == RunOutcome::quiescent) a->at_rest();
-    a->grids_ended(runs, result.outcome);
-  }
+  s.tell_ended(were_over, result.outcome);
   if (result.outcome != RunOutcome::quiescent && !result.standstill.repeats)
     result.standstill = s.backend->standstill();
+  return result;
+}
+
+std::optional<LaunchResult> GpuPlatform::try_finish() {
+  State& s = *state_;
+  WARPLINE_EXPECT(!s.under_way.empty(), "what was started is finished");
+  // What was started in this cycle shows nothing of it yet.
+  if (now() == s.started || running()) return std::nullopt;
+  for (const GridLaunch& g : s.under_way) {
+    Netlist& netlist = s.system->gpu(g.gpu);
+    if (netlist.distributor().busy()) return std::nullopt;
+    // Loads of warps that were ended come back to caches that the next grid begins with.
+    for (const Netlist::SmCluster& c : netlist.clusters())
+      if (c.sm->busy() || c.l1_lg->busy() || c.constant->busy() || c.instruction->busy() ||
+          (c.texture != nullptr && c.texture->busy()))
+        return std::nullopt;
+  }
+  if (!std::exchange(s.releasing, true)) {
+    s.release_to_system();
+    s.backend->wake();
+    return std::nullopt;
+  }
+  s.releasing = false;
+  LaunchResult result;
+  result.cycles = now() - s.started;
+  s.tell_ended(true, result.outcome);
+  s.under_way.clear();
   return result;
 }
 
@@ -832,6 +870,7 @@ Diagnostics GpuPlatform::reset() {
   if (!runs.empty())
     for (const auto& a : s.attached) a->grids_ended(runs, RunOutcome::stopped);
   s.under_way.clear();
+  s.releasing = false;
   if (outcome != RunOutcome::quiescent) {
     const std::vector<Wait> waits = s.backend->standstill().waits;
     return {Diagnostic::about(
@@ -879,8 +918,7 @@ std::string GpuPlatform::why_one_thread() {
   if (s.options.tick_mode != TickMode::lazy) return "blocks are ticked when nothing is due, too";
   if (std::any_of(s.attached.begin(), s.attached.end(), [](const auto& a) { return a->needs_order(); }))
     return "what is watched is watched in the order in which it happens";
-  if (s.config.pcie_system.functions() != 0)
-    return "devices and the host see packets before they have arrived";
+  if (s.config.has_root_complex()) return "devices and the host see packets before they have arrived";
   s.build();
   Engine& engine = s.backend->engine();
   if (engine.runs_side_by_side()) return {};

@@ -152,9 +152,11 @@ class WARPLINE_PUBLIC GpuPlatform {
   bool unmap(std::uint64_t address, unsigned gpu = 0);
   /// Has a GPU's programs see, at such an address, `bytes` bytes of what lies on the bus at `bus` and on, a
   /// multiple of 256, of a platform with a host: memory of another GPU, behind its BAR, which so has one
-  /// address for both. It is as map() maps plain memory. unmap() takes it away, and so does free() of memory
+  /// address for both. It is as map() maps plain memory, or if `is_memory` is false, as what is not
+  /// prefetchable. unmap() takes it away, and so does free() of memory
   /// that begins at the address. Pre: as map_at().
-  void map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu);
+  void map_bus_at(std::uint64_t address, std::uint64_t bytes, std::uint64_t bus, unsigned gpu,
+                  bool is_memory = true);
   /// Bytes of a GPU's video memory that nobody has; a single buffer may find no room for as many.
   [[nodiscard]] std::uint64_t free_bytes(unsigned gpu = 0) const;
   /// Maps, on all GPUs, system memory (Aperture::sysmem) that host software has reserved, or what a device's
@@ -237,6 +239,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   [[nodiscard]] bool running() const;
   /// Runs to the end of what was started.
   LaunchResult finish();
+  /// The same for who lets time pass himself, and has other things under way: to be called between cycles,
+  /// again and again. Nothing: they have not ended, or what they wrote is not yet where all see it.
+  std::optional<LaunchResult> try_finish();
   /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
   /// under way.
   void set_loose(bool loose);

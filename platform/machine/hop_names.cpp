@@ -46,7 +46,7 @@ Diagnostics unmatched_hops(const std::string& option, const std::vector<std::str
       if (hop.matches(patterns[i])) matched[i] = true;
   };
   system.for_each_hop([&](const Hop& h) { note(h.name(), h); });
-  if (config.pcie_system.functions() != 0) {
+  if (config.has_root_complex()) {
     std::vector<PcieLink*> links;
     for (unsigned i = 0; i < config.gpus; ++i) links.push_back(&system.gpu(i).link());
     PcieSystemParameters parameters = config.pcie_system;

@@ -65,6 +65,7 @@ PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
       mhz_(mhz),
       join_(std::move(join)),
       pool_(std::make_unique<TlpPool>()) {
+  gpus_ = gpus;
   const unsigned first = parameters.functions();
   std::vector<LinkParameters> links(first, parameters.device);
   links.resize(first + gpus.size(), parameters.gpu);
@@ -72,7 +73,8 @@ PcieSystem::PcieSystem(const std::vector<PcieLink*>& gpus, unsigned mhz,
                                         parameters.root, sysmem, parameters.host, links);
   for (unsigned i = 0; i < gpus.size(); ++i) {
     const unsigned port = first + i;
-    GpuFunction& gpu = gpus[i]->reach_devices(*pool_, RootComplexCore::id_of(port), parameters.gpu);
+    GpuFunction& gpu = gpus[i]->reach_devices(*pool_, RootComplexCore::id_of(port), parameters.gpu,
+                                              parameters.peer.log_entries);
     join_ends(root_->to_device(port), gpu.to_root());
     gpu.perform_by(*root_);
     root_->perform_by(port, gpu);
@@ -149,14 +151,34 @@ void PcieSystem::inject(std::function<Injection(unsigned port, const Tlp& tlp)> 
   root_->inject(std::move(decide));
 }
 
+GpuFunction& PcieSystem::gpu_at(unsigned port) const {
+  return *gpus_[port - functions()]->function();
+}
+
+unsigned PcieSystem::ports() const {
+  const bool registers = !gpus_.empty() && gpus_.front()->function()->registers() != nullptr;
+  return functions() + (registers ? static_cast<unsigned>(gpus_.size()) : 0);
+}
+
+PcieSystem::AtPort PcieSystem::at_port(unsigned port) const {
+  if (port < functions()) {
+    EndpointDevice& device = *functions_[port];
+    return {device.name(), device.endpoint(), device.function(), device};
+  }
+  GpuFunction& gpu = gpu_at(port);
+  return {"gpu[" + std::to_string(port - functions()) + "]", gpu.endpoint(), *gpu.registers(), gpu};
+}
+
 void PcieSystem::set_present(unsigned i, bool present) {
   root_->set_link(i, present);
-  functions_[i]->set_present(present);
+  if (i < functions()) return functions_[i]->set_present(present);
+  gpus_[i - functions()]->hot_reset();
 }
 
 void PcieSystem::hot_reset(unsigned i) {
   root_->reset_link(i);
-  functions_[i]->hot_reset();
+  if (i < functions()) return functions_[i]->hot_reset();
+  gpus_[i - functions()]->hot_reset();
 }
 
 void PcieSystem::set_loose(bool loose) {
@@ -198,6 +220,11 @@ void PcieSystem::visit(CounterVisitor& visitor) const {
   visit_counters("root", root_->core().counters(), visitor);
   visit_counters("host", bridge_->counters(), visitor);
   for (const auto& function : functions_) function->visit(visitor);
+  for (unsigned port = functions(); port < ports(); ++port) {
+    const AtPort gpu = at_port(port);
+    gpu.function.visit(gpu.name, visitor);
+    visit_counters(gpu.name + ".endpoint", gpu.endpoint.counters(), visitor);
+  }
 }
 
 }  // namespace warpline

@@ -23,8 +23,12 @@ class HostBridge;
 class MemoryImage;
 class NetlistBackend;
 class NvmeDevice;
+class FarDevice;
 class PcieLink;
+class EndpointCore;
 class EndpointDevice;
+class EndpointFunction;
+class GpuFunction;
 class QueueDevice;
 class RootComplex;
 class TlpPort;
@@ -75,6 +79,17 @@ class WARPLINE_PUBLIC PcieSystem {
   [[nodiscard]] NvmeDevice* nvme_at(unsigned port);
   /// The memory of namespaces that are memory, with their names.
   [[nodiscard]] std::vector<std::pair<std::string, MemoryImage*>> namespace_memories();
+  /// A function with registers, be it a device's or a GPU's.
+  struct AtPort {
+    std::string name;  ///< "peer[1]", "gpu[0]"
+    EndpointCore& endpoint;
+    EndpointFunction& function;
+    FarDevice& watched;
+  };
+  /// Root ports behind which such functions are: those of functions(), and then those of GPUs if they have
+  /// registers.
+  [[nodiscard]] unsigned ports() const;
+  [[nodiscard]] AtPort at_port(unsigned port) const;
   /// What arrived at a function's BARs, oldest first.
   [[nodiscard]] const AccessLog& access_log(unsigned i) const;
   /// Asks of every packet that leaves the root complex by a port, for the devices 0 and up, or for the host.
@@ -93,9 +108,10 @@ class WARPLINE_PUBLIC PcieSystem {
   [[nodiscard]] Cycle next_activity();
   /// Has `backend`, whose engine it is, run it from now on.
   void run_by(NetlistBackend& backend) { backend_ = &backend; }
-  /// Surprise removal of function `i`, and its return: as new, with everything to be set up again.
+  /// Surprise removal of the function behind root port `i`, and its return: as new, with everything to be set
+  /// up again. Of a GPU it is its function alone that is as new.
   void set_present(unsigned i, bool present);
-  /// Hot reset of function `i` by its root port.
+  /// Hot reset of the function behind root port `i`, likewise.
   void hot_reset(unsigned i);
   /// Whether packets are loosely timed from now on. Pre: quiescent.
   void set_loose(bool loose);
@@ -108,6 +124,7 @@ class WARPLINE_PUBLIC PcieSystem {
   [[nodiscard]] std::uint64_t refusals() const;
 
  private:
+  [[nodiscard]] GpuFunction& gpu_at(unsigned port) const;
   void add_root_of_peers(ClockDomain domain, const PcieSystemParameters& parameters);
   void add_host(ClockDomain domain, const PcieSystemParameters& parameters);
   void add(std::unique_ptr<EndpointDevice> function);
@@ -129,6 +146,7 @@ class WARPLINE_PUBLIC PcieSystem {
   std::vector<std::unique_ptr<EndpointDevice>> functions_;
   std::vector<QueueDevice*> peers_;  ///< the first of them
   std::vector<NvmeDevice*> nvmes_;   ///< the others
+  std::vector<PcieLink*> gpus_;
 };
 
 }  // namespace warpline

@@ -24,7 +24,7 @@ System::System(const GpuConfig& config, Engine& engine, const std::vector<Memory
     place.rank = i * engine.ranks() / config.gpus;
     place.peer = peer;
     place.channels = channels;
-    place.inbound = config.pcie_system.functions() != 0 && config.pcie.bar_bytes != 0;
+    place.inbound = config.has_root_complex() && config.pcie.bar_bytes != 0;
     if (config.gpus > 1) place.prefix = "gpu[" + std::to_string(i) + "].";
     if (i != 0) place.beside = &netlists_[0]->link();
     netlists_.push_back(std::make_unique<Netlist>(config, engine, vidmem.empty() ? nullptr : vidmem[i],

@@ -7,13 +7,12 @@
 namespace warpline {
 
 AccessWatches::AccessWatches(PcieSystem& system) : system_(system) {
-  watches_.reserve(system.functions());
-  for (unsigned i = 0; i < system.functions(); ++i) {
-    EndpointDevice& device = system.function(i);
-    const EndpointFunction& function = device.function();
+  watches_.reserve(system.ports());
+  for (unsigned i = 0; i < system.ports(); ++i) {
+    const PcieSystem::AtPort at = system.at_port(i);
     AccessWatch& watch =
-        watches_.emplace_back(device.name(), function.registers().map(), function.register_bar());
-    device.watch([&watch](const BusAccess& access) { watch.note(access); });
+        watches_.emplace_back(at.name, at.function.registers().map(), at.function.register_bar());
+    at.watched.watch([&watch](const BusAccess& access) { watch.note(access); });
   }
 }
 

@@ -36,11 +36,11 @@ bool means(const std::string& pattern, const std::string& name) {
 }  // namespace
 
 std::string Control::name_of_function(unsigned function) const {
-  return machine_.system().function(function).name();
+  return machine_.system().at_port(function).name;
 }
 
 const RegisterMap& Control::map_of(unsigned function) const {
-  return machine_.system().function(function).function().registers().map();
+  return machine_.system().at_port(function).function.registers().map();
 }
 
 /// By their whole names, in the order of functions and offsets.
@@ -68,7 +68,7 @@ ControlRegister Control::shown(const Found& where, std::uint64_t value) const {
   ControlRegister out;
   out.function = name_of_function(where.function);
   out.name = name_of(map, where.at);
-  out.bar = machine_.system().function(where.function).function().register_bar();
+  out.bar = machine_.system().at_port(where.function).function.register_bar();
   out.offset = r.offset + std::uint64_t{where.at.element} * r.stride;
   out.bytes = r.bytes;
   out.value = value;
@@ -98,7 +98,7 @@ void Control::look_at_registers(const std::vector<std::string>& names, ControlRe
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!shows[i]) continue;
     const Found& where = all[i].second;
-    const RegisterFile& file = machine_.system().function(where.function).function().registers();
+    const RegisterFile& file = machine_.system().at_port(where.function).function.registers();
     reply.registers.push_back(shown(where, file.look(where.at.index, where.at.element)));
   }
 }

@@ -273,6 +273,7 @@ void ServedFunction::do_reset() {
   machine_.tell(event);
   if (present_) {
     machine_.system().hot_reset(port_);
+    machine_.settle(port_);
     bars_.reset();
     raised_.clear();
     set_up();
@@ -329,6 +330,7 @@ void ServedFunction::do_plug(bool present) {
   event.result = present;
   machine_.tell(event);
   machine_.system().set_present(port_, present);
+  machine_.settle(port_);
   present_ = present;
   bars_.reset();
   raised_.clear();

@@ -6,6 +6,7 @@
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/served_event.h"
 #include "platform/serve/served_function.h"
+#include "platform/serve/served_gpu.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
@@ -69,10 +70,10 @@ CompletionStatus perform_mapped(Tlp& tlp, Client& client) {
 
 }  // namespace
 
-ServedMachine::ServedMachine(PcieSystem& system) : system_(system), host_(system) {
+ServedMachine::ServedMachine(PcieSystem& system, ServedGpu* gpu) : system_(system), gpu_(gpu), host_(system) {
   host_.enumerate();
-  for (unsigned i = 0; i < system.functions(); ++i)
-    functions_.push_back(std::make_unique<ServedFunction>(*this, i, system.function(i).endpoint()));
+  for (unsigned i = 0; i < system.ports(); ++i)
+    functions_.push_back(std::make_unique<ServedFunction>(*this, i, system.at_port(i).endpoint));
   system_.root().reach_outside(*this);
   bridge().on_event([this](Cycle) { heard_ = true; });
 }
@@ -204,7 +205,7 @@ void ServedMachine::apply(const ServedEvent& event) {
     case Kind::reset: return functions_[event.function]->do_reset();
     case Kind::plug: return functions_[event.function]->do_plug(event.result != 0);
     case Kind::inject: return functions_[event.function]->do_inject(event.data);
-    case Kind::timing: tell(copy); return system_.set_loose(event.result != 0);
+    case Kind::timing: tell(copy); return set_time(event.result != 0);
     case Kind::end: return tell(copy);
     case Kind::turn: return look_at_what_came();
     case Kind::finish:
@@ -218,6 +219,24 @@ void ServedMachine::apply(const ServedEvent& event) {
       return;
     default: return;
   }
+}
+
+void ServedMachine::set_time(bool loose) {
+  gpu_ != nullptr ? gpu_->set_loose(loose) : system_.set_loose(loose);
+}
+
+/// The function behind a port was reset. What a GPU has under way behind its own takes time to come back, and
+/// asks nobody outside for anything.
+void ServedMachine::settle(unsigned port) {
+  if (gpu_ == nullptr || gpu_->port() != port) return;
+  inside_ = true;
+  while (!gpu_->settle() && next_activity() != kNever) step_once();
+  inside_ = false;
+  end_within();
+}
+
+void ServedMachine::end_within() {
+  for (const auto& [transfer, status] : std::exchange(ended_within_, {})) finish(transfer, status);
 }
 
 /// A transfer that the root complex waits for has ended; its data is the answer.
@@ -240,13 +259,14 @@ void ServedMachine::step(Cycle limit, std::chrono::microseconds most) {
   inside_ = true;
   heard_ = false;
   for (unsigned steps = 1; !heard_; ++steps) {
+    if (gpu_ != nullptr) gpu_->attend();
     const Cycle next = system_.next_activity();
     if (next > limit || next == kNever) break;
     step_once();
     if (steps % kBetweenLooks == 0 && std::chrono::steady_clock::now() >= end) break;
   }
   inside_ = false;
-  for (const auto& [transfer, status] : std::exchange(ended_within_, {})) finish(transfer, status);
+  end_within();
 }
 
 void ServedMachine::deliver() {

@@ -20,6 +20,7 @@ class PcieSystem;
 class ServedTape;
 struct ServedEvent;
 class ServedFunction;
+class ServedGpu;
 class HostBridge;
 
 /// What clients of served functions did, and what was done to them.
@@ -54,7 +55,9 @@ struct ServeCounters {
 class ServedMachine final : private OutsideMemory {
  public:
   /// The system outlives it, has no other host, and nothing under way. The machine brings up its functions.
-  explicit ServedMachine(PcieSystem& system);
+  /// `gpu`: runs kernels for the registers of the system's GPU, if it has one that has some; outlives it,
+  /// too. Such a machine has no tape.
+  explicit ServedMachine(PcieSystem& system, ServedGpu* gpu = nullptr);
   ~ServedMachine();
   ServedMachine(const ServedMachine&) = delete;
   ServedMachine& operator=(const ServedMachine&) = delete;
@@ -123,12 +126,16 @@ class ServedMachine final : private OutsideMemory {
   void look_at_what_came();
   [[nodiscard]] ServedFunction* requester_of(const Tlp& request);
   void step(Cycle limit, std::chrono::microseconds most);
+  void settle(unsigned port);
+  void end_within();
+  void set_time(bool loose);
   void deliver();
   void switch_time();
   [[nodiscard]] bool is_quiet();
   void make_accesses();
 
   PcieSystem& system_;
+  ServedGpu* gpu_;  ///< null: there is none
   HostMachine host_;
   std::vector<std::unique_ptr<ServedFunction>> functions_;
   ServeCounters counters_;

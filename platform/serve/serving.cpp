@@ -107,8 +107,7 @@ class AsioServing final : public Serving {
   void visit(CounterVisitor& visitor) const override {
     visit_counters("serve", machine_.counters(), visitor);
     for (std::size_t i = 0; i < servers_.size(); ++i)
-      visit_counters("serve." + machine_.system().function(ports_[i]).name(), servers_[i]->counters(),
-                     visitor);
+      visit_counters("serve." + machine_.system().at_port(ports_[i]).name, servers_[i]->counters(), visitor);
     machine_.system().visit(visitor);
   }
   [[nodiscard]] int signal() const override { return signal_; }

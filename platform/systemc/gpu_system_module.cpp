@@ -14,7 +14,7 @@ GpuConfig configuration_of(const std::string& module, const GpuSystemOptions& op
   ParameterBroker& broker = ParameterBroker::global();
   std::vector<std::string> settings = options.settings;
   Result<GpuConfig> config = broker.load_gpu(module, options.gpu, settings);
-  if (config.ok() && config.value().pcie_system.functions() == 0) {
+  if (config.ok() && !config.value().has_root_complex()) {
     settings.emplace_back("pcie_system.peers=1");
     config = broker.load_gpu(module, options.gpu, settings);
   }
@@ -22,7 +22,7 @@ GpuConfig configuration_of(const std::string& module, const GpuSystemOptions& op
   if (!config.ok())
     for (const Diagnostic& d : config.faults()) all += (all.empty() ? "" : "\n") + d.text();
   if (config.ok()) {
-    if (config.value().pcie_system.functions() == 0)
+    if (!config.value().has_root_complex())
       all += module + ".pcie_system.peers: must be at least 1, as GPUs are cards on a bus here";
     if (const std::string p = CycleTime::problem(config.value().clocks.fastest()); !p.empty()) all += p;
   }

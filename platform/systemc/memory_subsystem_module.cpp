@@ -49,7 +49,7 @@ GpuConfig load(const std::string& module, const MemorySubsystemOptions& options)
   if (c.gpus != 1)
     throw std::invalid_argument("gpu.gpus: a memory subsystem is that of one GPU, not of " +
                                 std::to_string(c.gpus));
-  if (c.pcie_system.functions() != 0)
+  if (c.has_root_complex())
     throw std::invalid_argument(
         "gpu.pcie_system.peers: a memory subsystem has no root complex; PcieSystemModule is one");
   return std::move(config.value());

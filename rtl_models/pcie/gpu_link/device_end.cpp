@@ -33,7 +33,7 @@ TlpKind kind_of(const PcieTransfer& transfer) {
 
 DeviceEnd::DeviceEnd(Component& link, const PcieCore& core, PcieTransfers& transfers, PcieWire& wire,
                      PcieCounters& counters, Inbound* inbound, TlpPool& pool, FunctionId id,
-                     const LinkParameters& root)
+                     const LinkParameters& root, std::uint64_t log_entries)
     : link_(link),
       core_(core),
       transfers_(transfers),
@@ -43,7 +43,8 @@ DeviceEnd::DeviceEnd(Component& link, const PcieCore& core, PcieTransfers& trans
       pool_(pool),
       function_(link, pool, id, root,
                 {inbound != nullptr ? core.parameters().bar_bytes : 0,
-                 inbound != nullptr ? inbound->memory_bytes() : 0}) {
+                 inbound != nullptr ? inbound->memory_bytes() : 0,
+                 inbound != nullptr && core.parameters().registers, log_entries}) {
   if (inbound != nullptr) inbound->come_from(function_);
 }
 

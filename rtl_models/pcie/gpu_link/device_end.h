@@ -34,11 +34,11 @@ class DeviceEnd {
     Request* request = nullptr;
     unsigned port = 0;
   };
-  /// `inbound`: the way to video memory; null: there is none. All outlive it. Pre: the parameters have no
-  /// problems.
+  /// `inbound`: the way to video memory; null: there is none. All outlive it. `log_entries`: of the log of
+  /// accesses to its registers, if it has any. Pre: the parameters have no problems.
   DeviceEnd(Component& link, const PcieCore& core, PcieTransfers& transfers, PcieWire& wire,
             PcieCounters& counters, Inbound* inbound, TlpPool& pool, FunctionId id,
-            const LinkParameters& root);
+            const LinkParameters& root, std::uint64_t log_entries);
 
   /// See PcieLink.
   void relax_writes() { relaxed_writes_ = true; }

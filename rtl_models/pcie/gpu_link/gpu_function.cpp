@@ -4,20 +4,22 @@
 
 namespace warpline {
 
-FunctionDescription GpuFunction::description(std::uint64_t bar_bytes) {
+FunctionDescription GpuFunction::description(const Memory& memory) {
   FunctionDescription d;
   d.device = 0x0002;
   d.class_code = 0x030200;  // a 3D controller
-  d.bars[kMemoryBar] = {bar_bytes, bar_bytes != 0, bar_bytes != 0};
+  d.bars[kMemoryBar] = {memory.bar_bytes, memory.bar_bytes != 0, memory.bar_bytes != 0};
+  if (memory.registers) GpuRegisters::add_to(d);
   return d;
 }
 
 GpuFunction::GpuFunction(Component& link, TlpPool& pool, FunctionId id, const LinkParameters& parameters,
                          const Memory& memory)
-    : endpoint_(pool, id, description(memory.bar_bytes), parameters),
+    : endpoint_(pool, id, description(memory), parameters),
       port_(link, "root", parameters),
       pool_(pool),
       memory_(memory) {
+  if (memory.registers) registers_.emplace(endpoint_, memory.log_entries);
   port_.on_request([this](const Tlp& tlp, Cycle now) { endpoint_.sent(tlp, now); });
 }
 
@@ -53,10 +55,29 @@ void GpuFunction::collect() {
   }
 }
 
+/// It came back from D3hot.
+void GpuFunction::restart_softly() {
+  if (registers_) registers_->power_on();
+  forget();
+}
+
 /// What the endpoint has forgotten, nobody answers any more.
 void GpuFunction::forget() {
   for (const ReadPart& refusal : under_way_) refuse(refusal);
   under_way_.clear();
+}
+
+void GpuFunction::hot_reset() {
+  endpoint_.reset();
+  if (registers_) registers_->power_on();
+  forget();
+  for (Tlp* const tlp : waiting_) {
+    if (!tlp->posted())
+      refuse({tlp->cookie, tlp->address, {}, TlpOutcome::unsupported_request, true, tlp->bytes});
+    pool_.release(tlp);
+  }
+  waiting_.clear();
+  port_.cut(pool_);
 }
 
 void GpuFunction::exchange(Cycle now, Room room) {
@@ -70,10 +91,14 @@ void GpuFunction::exchange(Cycle now, Room room) {
     EndpointCore::BarRequest request;
     if (endpoint_.receive(tlp, request)) claim(request, room);
     collect();
-    if (endpoint_.config().take_soft_reset()) forget();
+    if (endpoint_.config().take_soft_reset()) restart_softly();
   }
   endpoint_.expire(now);
   issue(now);
+  if (registers_ && waiting_.empty()) {
+    static_cast<void>(registers_->step(now, 1));
+    endpoint_.send_interrupts();
+  }
   for (auto& packets = endpoint_.outgoing(); !packets.empty(); packets.pop_front())
     port_.send(packets.front());
   collect();
@@ -104,11 +129,11 @@ void GpuFunction::exchange_loosely(Cycle& at) {
 void GpuFunction::perform(Tlp& tlp, Cycle& at) {
   EndpointCore::BarRequest request;
   const bool claimed = endpoint_.receive_loosely(tlp, request);
-  if (endpoint_.config().take_soft_reset()) forget();
+  if (endpoint_.config().take_soft_reset()) restart_softly();
   if (!claimed) return;
-  if (lies_in_memory(request)) {
+  if (is_for_link(request)) {
     WARPLINE_EXPECT(loose_memory_ != nullptr, "somebody performs what is loosely timed");
-    loose_memory_->perform_inbound(*request.tlp, request.where.offset, at);
+    loose_memory_->perform_inbound(*request.tlp, request.where, at);
     tlp.status = request.tlp->status;
     if (tlp.status == CompletionStatus::successful) {
       tlp.data.swap(request.tlp->data);

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
+#include "rtl_models/pcie/gpu_link/gpu_registers.h"
 #include "rtl_models/pcie/packets/endpoint_core.h"
+#include "rtl_models/pcie/packets/far_device.h"
 #include "rtl_models/pcie/packets/tlp_port.h"
 
 namespace warpline {
@@ -16,19 +19,22 @@ namespace warpline {
 /// it. If the function may make no requests, as software has not allowed it to, or is reset, they are
 /// answered as unsupported.
 ///
-/// Its only BAR, if it has one, is 0: 64-bit, prefetchable, the offset in it the offset in video memory. What
-/// asks for bytes beyond the end of that is unsupported; other requests for it are for the link to take
-/// on.
-class GpuFunction final : public LooseTlpTarget {
+/// BAR 0, if it has one, is 64-bit, prefetchable, the offset in it the offset in video memory. What asks for
+/// bytes beyond the end of that is unsupported; other requests for it are for the link to take on. With
+/// registers (GpuRegisters) it has BARs 2 and 4 besides, whose requests the link takes on, too, and which
+/// are watched as those of a device. Its interrupts come behind what was asked of it before.
+class GpuFunction final : public LooseTlpTarget, public FarDevice {
  public:
   static constexpr unsigned kMemoryBar = 0;
   /// Video memory as it is seen from outside.
   struct Memory {
-    std::uint64_t bar_bytes = 0;  ///< size of the BAR; 0: there is none
-    std::uint64_t bytes = 0;      ///< of video memory
+    std::uint64_t bar_bytes = 0;    ///< size of the BAR; 0: there is none
+    std::uint64_t bytes = 0;        ///< of video memory
+    bool registers = false;         ///< whether there are registers; only where there is that BAR
+    std::uint64_t log_entries = 0;  ///< of the log of accesses to them
   };
   /// What its configuration space says of it.
-  [[nodiscard]] static FunctionDescription description(std::uint64_t bar_bytes);
+  [[nodiscard]] static FunctionDescription description(const Memory& memory);
 
   /// The pool outlives it. Pre: the parameters have no problems.
   GpuFunction(Component& link, TlpPool& pool, FunctionId id, const LinkParameters& parameters,
@@ -37,12 +43,24 @@ class GpuFunction final : public LooseTlpTarget {
   [[nodiscard]] TlpPort& to_root() { return port_; }
   /// Who performs what is loosely timed.
   void perform_by(LooseTlpTarget& root) { root_ = &root; }
-  /// Who performs requests for video memory that are loosely timed. Lives as long.
+  /// Null: it has none.
+  [[nodiscard]] GpuRegisters* registers() { return registers_ ? &*registers_ : nullptr; }
+  [[nodiscard]] const GpuRegisters* registers() const { return registers_ ? &*registers_ : nullptr; }
+  /// Performs a request for a BAR other than that of video memory, which is at the GPU now. Pre: there are
+  /// registers.
+  void access(const BarHit& where, Tlp& tlp, Cycle now) {
+    const BusAccess access = registers_->perform(where, tlp, now);
+    if (is_watched()) arrived(access);
+  }
+  /// Hot reset by the link: as it was built; what was under way is forgotten here, and answered to the GPU.
+  /// The root complex is told by RootComplex::reset_link().
+  void hot_reset();
+  /// Who performs requests for its BARs that are loosely timed. Lives as long.
   class LooseMemory {
    public:
     /// Performs a packet that is at the far end of the link in cycle `at`. On return `at` is the cycle in
     /// which its answer is back there, and `tlp.data` of a request that reads is the answer.
-    virtual void perform_inbound(Tlp& tlp, std::uint64_t offset, Cycle& at) = 0;
+    virtual void perform_inbound(Tlp& tlp, const BarHit& where, Cycle& at) = 0;
 
    protected:
     ~LooseMemory() = default;
@@ -56,14 +74,14 @@ class GpuFunction final : public LooseTlpTarget {
   /// Answers, or parts of them, that have come, oldest first.
   [[nodiscard]] std::deque<ReadPart>& parts() { return parts_; }
 
-  /// How many requests for video memory may be taken now, by class: others stay at the end of the link, and
+  /// How many requests for BARs may be taken now, by class: others stay at the end of the link, and
   /// what must stay behind them.
   struct Room {
     unsigned posted = 0, non_posted = 0;
   };
   /// Takes what has come and makes what can be made. Part of the link's tick; transmit() ends it.
   void exchange(Cycle now, Room room);
-  /// Requests for video memory that were taken: the caller's, and for complete() in the end.
+  /// Requests for BARs that were taken: the caller's, and for complete() in the end.
   [[nodiscard]] std::deque<EndpointCore::BarRequest>& claimed() { return claimed_; }
   /// Such a request is done: answers it with its data, or aborts it, as its `status` says. It is released.
   void complete(Tlp* request) {
@@ -82,11 +100,17 @@ class GpuFunction final : public LooseTlpTarget {
   void archive(Archive& a) {
     // Pre: not busy().
     a(endpoint_, port_, counters_);
+    a.same(registers_.has_value(), "blocks of registers of a GPU");
+    if (registers_) registers_->archive(a);
   }
   /// As software finds it at first. Pre: not busy().
-  void restart() { endpoint_.reset(); }
+  void restart() {
+    endpoint_.reset();
+    if (registers_) registers_->power_on();
+  }
   [[nodiscard]] bool busy() const { return !waiting_.empty() || port_.busy(); }
   void explain(std::vector<Wait>& waits) const { port_.explain(waits); }
+  [[nodiscard]] EndpointCore& endpoint() { return endpoint_; }
   [[nodiscard]] const EndpointCore& endpoint() const { return endpoint_; }
 
   struct Counters {
@@ -99,13 +123,15 @@ class GpuFunction final : public LooseTlpTarget {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
+  void restart_softly();
   void forget();
   void claim(const EndpointCore::BarRequest& request, Room& room) {
-    if (!lies_in_memory(request)) return endpoint_.refuse(request.tlp);
+    if (!is_for_link(request)) return endpoint_.refuse(request.tlp);
     --(request.tlp->posted() ? room.posted : room.non_posted);
     claimed_.push_back(request);
   }
-  [[nodiscard]] bool lies_in_memory(const EndpointCore::BarRequest& request) const {
+  [[nodiscard]] bool is_for_link(const EndpointCore::BarRequest& request) const {
+    if (request.where.bar != kMemoryBar) return true;
     // A flush of no byte has an address like any other read.
     return request.where.offset < memory_.bytes && request.tlp->bytes <= memory_.bytes - request.where.offset;
   }
@@ -117,6 +143,7 @@ class GpuFunction final : public LooseTlpTarget {
   }
 
   EndpointCore endpoint_;
+  std::optional<GpuRegisters> registers_;
   TlpPort port_;
   LooseTlpTarget* root_ = nullptr;
   LooseMemory* loose_memory_ = nullptr;

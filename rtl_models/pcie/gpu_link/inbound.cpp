@@ -8,8 +8,13 @@ namespace warpline {
 
 Cycle Inbound::tick(Cycle now) {
   arriving_.take_due(now, [&](const auto& arrival) {
-    --on_wire_[static_cast<unsigned>(class_of(arrival.what.tlp->kind))];
-    core_.accept(arrival.what.tlp, arrival.what.where.offset);
+    const EndpointCore::BarRequest& request = arrival.what;
+    --on_wire_[static_cast<unsigned>(class_of(request.tlp->kind))];
+    if (request.where.bar == GpuFunction::kMemoryBar) return core_.accept(request.tlp, request.where.offset);
+    access(request.where, *request.tlp, now);
+    if (!request.tlp->posted()) return unsent_.push_back(request.tlp);
+    --other_writes_;
+    function_->complete(request.tlp);
   });
   if (from_crossbar.ready(now)) core_.answered(from_crossbar.pop(now).request);
   Cycle next = arriving_.next();
@@ -39,6 +44,7 @@ void Inbound::exchange(Cycle now, std::uint64_t t) {
     const TlpClass of = class_of(request.tlp->kind);
     WARPLINE_EXPECT(room(of) != 0, "a packet is taken when there is room for it");
     ++on_wire_[static_cast<unsigned>(of)];
+    other_writes_ += request.tlp->posted() && request.where.bar != GpuFunction::kMemoryBar;
     arriving_.push(at, request);
     link_.wake(at);
   }
@@ -51,12 +57,26 @@ void Inbound::send_answer(std::uint64_t t) {
   answers_.push(sent + packets_.parameters().latency, tlp);
 }
 
-void Inbound::perform_inbound(Tlp& tlp, std::uint64_t offset, Cycle& at) {
+/// A request for registers, which is here now.
+void Inbound::access(const BarHit& where, Tlp& tlp, Cycle now) {
+  const GpuRegisters& registers = *function_->registers();
+  const bool had_launch = registers.has_launch();
+  function_->access(where, tlp, now);
+  if (registers.has_launch() && !had_launch) launch_behind_ = core_.counters().writes;
+  if (registers.has_interrupt()) link_.wake(link_.engine().now() + 1);
+}
+
+void Inbound::perform_inbound(Tlp& tlp, const BarHit& where, Cycle& at) {
   const ClockDomain& clock = link_.domain();
   const unsigned latency = packets_.parameters().latency;
   const unsigned down = wire_.count_down(packets_.packet(tlp.payload()));
   at = clock.cycle_of(clock.edge_at_or_after(at) + down + latency);
-  perform(tlp, offset, at);
+  if (where.bar == GpuFunction::kMemoryBar) {
+    perform(tlp, where.offset, at);
+  } else {
+    access(where, tlp, at);
+    tlp.status = CompletionStatus::successful;
+  }
   if (tlp.posted()) return;
   const unsigned up = wire_.count_up(packets_.completion(tlp.payload()));
   at = clock.cycle_of(clock.edge_at_or_after(at) + up + latency);

@@ -13,10 +13,10 @@
 
 namespace warpline {
 
-/// The way of requests from outside to a GPU's video memory, and of their answers back: from the GPU's
-/// function at the far end of the link, down the wire among the answers to the link's own requests, to the
-/// crossbar, of which it is a client beside the SMs' caches (see InboundCore); and up the wire again. Part of
-/// the link's tick.
+/// The way of requests from outside to a GPU's video memory, or to its registers, and of their answers back:
+/// from the GPU's function at the far end of the link, down the wire among the answers to the link's own
+/// requests, to the crossbar, of which it is a client beside the SMs' caches (see InboundCore); and up the
+/// wire again. Part of the link's tick.
 ///
 /// At most kPackets packets of each class are on the wire down or not yet performed. Further ones stay in the
 /// queues of the link to the root complex, and their senders wait for its credits. The writes held here
@@ -62,10 +62,13 @@ class Inbound final : private GpuFunction::LooseMemory {
   [[nodiscard]] std::uint64_t next() const { return answers_.next(); }
   /// Writes that were ever taken. What has come behind them may be seen when writes_done() says as many.
   [[nodiscard]] std::uint64_t writes_taken() const {
-    return core_.counters().writes + on_wire_[static_cast<unsigned>(TlpClass::posted)];
+    return core_.counters().writes + on_wire_[static_cast<unsigned>(TlpClass::posted)] - other_writes_;
   }
   /// Of these, how many come before the first that is not done.
   [[nodiscard]] std::uint64_t writes_done() const { return core_.writes_done(); }
+
+  /// Whether what came before the doorbell of the last launch is done.
+  [[nodiscard]] bool is_launch_in_order() const { return core_.writes_done() >= launch_behind_; }
 
   template <class Archive>
   void archive(Archive& a) {
@@ -83,7 +86,8 @@ class Inbound final : private GpuFunction::LooseMemory {
   [[nodiscard]] unsigned room(TlpClass of) const {
     return kPackets - core_.held(of) - on_wire_[static_cast<unsigned>(of)];
   }
-  void perform_inbound(Tlp& tlp, std::uint64_t offset, Cycle& at) override;
+  void perform_inbound(Tlp& tlp, const BarHit& where, Cycle& at) override;
+  void access(const BarHit& where, Tlp& tlp, Cycle now);
   void perform(Tlp& tlp, std::uint64_t offset, Cycle& at);
 
   Component& link_;
@@ -96,6 +100,8 @@ class Inbound final : private GpuFunction::LooseMemory {
   std::deque<Tlp*> unsent_;
   TimedQueue<Tlp*> answers_;  ///< under way upward, by edge
   std::array<unsigned, kTlpClasses> on_wire_{};
+  unsigned other_writes_ = 0;        ///< of the posted ones there, those for other BARs
+  std::uint64_t launch_behind_ = 0;  ///< writes that were taken before the last doorbell
 };
 
 }  // namespace warpline

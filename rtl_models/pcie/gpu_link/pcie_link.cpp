@@ -34,11 +34,12 @@ PcieLink::PcieLink(PcieLink& beside, std::string name, unsigned inputs)
   join_writers();
 }
 
-GpuFunction& PcieLink::reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root) {
+GpuFunction& PcieLink::reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root,
+                                     std::uint64_t log_entries) {
   WARPLINE_EXPECT(devices_ == nullptr && peer_.memory().device == nullptr,
                   "one thing lies in the peer aperture");
-  devices_ =
-      std::make_unique<DeviceEnd>(*this, core_, transfers_, wire_, counters_, inbound_.get(), pool, id, root);
+  devices_ = std::make_unique<DeviceEnd>(*this, core_, transfers_, wire_, counters_, inbound_.get(), pool, id,
+                                         root, log_entries);
   return devices_->function();
 }
 

@@ -56,15 +56,23 @@ class PcieLink final : public Component, public LooseTarget {
   [[nodiscard]] const Inbound* inbound() const { return inbound_.get(); }
   /// Puts a root complex in the place of a memory device. To be called before anything is under way, and
   /// once. Pre: it has no such device, and is not tags only. The pool outlives it.
-  GpuFunction& reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root);
+  /// `log_entries`: of the log of accesses to its registers, if it has any (PcieParameters::registers).
+  GpuFunction& reach_devices(TlpPool& pool, FunctionId id, const LinkParameters& root,
+                             std::uint64_t log_entries);
   /// Gives all writes to devices relaxed ordering from now on, as a driver does where memory alone is
   /// reached: those to different lines take effect in any order, and what is read, of no byte too, still
   /// comes behind them. So PTX's order holds, whose releases wait for such a read (R11). To be called when
   /// nothing is under way, and after a checkpoint is restored again. Pre: it reaches devices.
   void relax_writes() { devices_->relax_writes(); }
   /// The function as which it reaches devices; null: there is no root complex.
+  [[nodiscard]] GpuFunction* function() { return devices_ != nullptr ? &devices_->function() : nullptr; }
   [[nodiscard]] const GpuFunction* function() const {
     return devices_ != nullptr ? &devices_->function() : nullptr;
+  }
+  /// Hot reset of that function, see there. Pre: there is one.
+  void hot_reset() {
+    devices_->function().hot_reset();
+    wake(engine().now() + 1);
   }
 
   /// System memory, as what comes from here finds it.

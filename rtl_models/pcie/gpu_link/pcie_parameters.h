@@ -21,6 +21,9 @@ struct WARPLINE_PUBLIC PcieParameters {
   /// Behind a root complex: size of the BAR through which hosts and devices reach video memory, bytes. What
   /// of it lies beyond the end of video memory answers nothing. 0: there is none.
   std::uint64_t bar_bytes = std::uint64_t{1} << 30U;
+  /// Behind a root complex, and there is one then: whether a GPU has registers (sw/regs/gpu.toml), by which a
+  /// machine's software runs kernels.
+  bool registers = false;
 
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);
@@ -33,6 +36,9 @@ struct WARPLINE_PUBLIC PcieParameters {
     rules.need(
         bar_bytes == 0 || (bar_bytes >= kSmallest && bar_bytes <= kLargest && is_power_of_two(bar_bytes)),
         "bar_bytes", "must be 0, or a power of two from 4096 to 1099511627776 (1 TiB)");
+    rules.need(
+        !registers || bar_bytes != 0, "registers",
+        "must be false where there is no BAR onto video memory (bar_bytes), which they are nothing without");
     rules.need(tags >= 1 && tags <= 65535, "tags", "must be 1 to 65535");
     return rules.take();
   }
@@ -46,6 +52,9 @@ struct WARPLINE_PUBLIC PcieParameters {
     f("tags", tags, "non-posted requests in flight");
     f("atomic_ops", atomic_ops, "whether the link carries AtomicOps");
     f("bar_bytes", bar_bytes, "BAR onto video memory of a GPU behind a root complex, bytes; 0: none");
+    f("registers", registers,
+      "whether a GPU has registers by which a machine's software runs kernels; with them there is a root "
+      "complex");
   }
 };
 

@@ -10,10 +10,11 @@ check() { # SENTENCE COMMAND...
 }
 
 # The folder in sysfs of the function of a class that is ours.
-function_of() { # peer|nvme
+function_of() { # peer|nvme|gpu
   case $1 in
     peer) class=0x088000 ;;
     nvme) class=0x010802 ;;
+    gpu) class=0x030200 ;;
   esac
   for found in /sys/bus/pci/devices/*; do
     [ "$(cat "$found/vendor")" = 0x1af0 ] && [ "$(cat "$found/class")" = "$class" ] && echo "$found" && return

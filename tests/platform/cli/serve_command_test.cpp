@@ -100,6 +100,14 @@ TEST(ServeCommand, RefusesWhatMakesNoSense) {
   const std::string socket = folder.path("socket");
   refused({"serve", "--socket", socket, "--record", "/dev/full"}, "No space left on device");
   refused({"serve", "--socket", socket, "--record", folder.path()}, folder.path());
+  const std::string gpu = "gpu[0]=" + socket;
+  refused({"serve", "--socket", "gpu[1]=" + socket}, "there is no device \"gpu[1]\"");
+  refused({"serve", "--socket", "gpu[x]=" + socket}, "there is no device \"gpu[x]\"");
+  refused({"serve", "--socket", gpu, "--socket", "gpu=" + socket}, "gpu[0] has a socket already");
+  refused({"serve", "--socket", "gpu="}, "it names no file");
+  refused({"serve", "--socket", gpu, "--record", folder.path("record")}, "what a GPU does is not recorded");
+  refused({"serve", "--socket", gpu, "--set", "pcie.bar_bytes=0"}, "pcie.registers: must be false");
+  refused({"serve", "--socket", gpu, "--set", "gpus=2"}, "gpus: must be 1 where a GPU is served");
 }
 
 }  // namespace serve_command_test

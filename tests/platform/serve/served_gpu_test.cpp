@@ -1,0 +1,481 @@
+#include "platform/serve/served_gpu.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "platform/serve/control_client.h"
+#include "tests/platform/serve/served_gpu_bench.h"
+#include "tests/platform/serve/served_peers.h"
+
+namespace warpline {
+namespace served_gpu_test {
+
+using test::GpuSoftware;
+using test::ServedDriver;
+using test::ServedGpuBench;
+using ::testing::HasSubstr;
+using Launch = GpuSoftware::Launch;
+
+/// count(to, first): thread i stores first + i. twice(to, from): what is there, doubled. store(to, value):
+/// one thread, as a register is written. sum(to): over a block, by shared memory. spin(): for ever.
+/// counter(to): adds to a variable of the module, and stores what it was.
+const std::string kProgram = R"(
+.version 8.2
+.target sm_80
+.address_size 64
+.global .align 4 .u32 calls = 5;
+.extern .shared .align 4 .b8 room[];
+
+.visible .entry count(.param .u64 to, .param .u64 first)
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %d<6>;
+  ld.param.u64 %d1, [to];
+  ld.param.u32 %r5, [first];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r4, %r1, %r2, %r3;
+  mul.wide.u32 %d2, %r4, 4;
+  add.u64 %d3, %d1, %d2;
+  add.u32 %r5, %r5, %r4;
+  st.global.u32 [%d3], %r5;
+  ret;
+}
+.visible .entry twice(.param .u64 to, .param .u64 from)
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %d<6>;
+  ld.param.u64 %d1, [to];
+  ld.param.u64 %d2, [from];
+  mov.u32 %r3, %tid.x;
+  mul.wide.u32 %d3, %r3, 4;
+  add.u64 %d1, %d1, %d3;
+  add.u64 %d2, %d2, %d3;
+  ld.global.u32 %r1, [%d2];
+  add.u32 %r1, %r1, %r1;
+  st.global.u32 [%d1], %r1;
+  ret;
+}
+.visible .entry store(.param .u64 to, .param .u64 value)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %d<3>;
+  ld.param.u64 %d1, [to];
+  ld.param.u32 %r1, [value];
+  st.mmio.relaxed.sys.global.u32 [%d1], %r1;
+  ret;
+}
+.visible .entry sum(.param .u64 to)
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %d<3>;
+  .reg .pred %p<3>;
+  ld.param.u64 %d1, [to];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, room;
+  mad.lo.u32 %r3, %r1, 4, %r2;
+  st.shared.u32 [%r3], %r1;
+  bar.sync 0;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra END;
+  ld.shared.u32 %r4, [%r2+4];
+  ld.shared.u32 %r5, [%r2+124];
+  add.u32 %r4, %r4, %r5;
+  st.global.u32 [%d1], %r4;
+END:
+  ret;
+}
+.visible .entry spin(.param .u64 flag)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %d<3>;
+  .reg .pred %p<3>;
+  ld.param.u64 %d1, [flag];
+AGAIN:
+  ld.volatile.global.u32 %r1, [%d1];
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra AGAIN;
+  ret;
+}
+.visible .entry counter(.param .u64 to)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %d<3>;
+  ld.param.u64 %d1, [to];
+  atom.global.add.u32 %r1, [calls], 1;
+  st.global.u32 [%d1], %r1;
+  ret;
+}
+)";
+
+std::vector<std::uint32_t> counted_from(std::uint32_t first, unsigned count) {
+  std::vector<std::uint32_t> out(count);
+  std::iota(out.begin(), out.end(), first);
+  return out;
+}
+
+class ServedGpuInEveryTime : public ::testing::TestWithParam<bool> {
+ protected:
+  ServedGpuBench bench_{GetParam()};
+  /// A launch that ends well, by which the GPU is shown to be as good as new.
+  static void expect_it_runs(GpuSoftware& gpu) {
+    EXPECT_EQ(
+        gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 100}, {3, 1, 1}, {64, 1, 1}}),
+        WL_GPU_STATE_DONE)
+        << gpu.message();
+    EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kData), 192), counted_from(100, 192));
+  }
+};
+
+TEST_P(ServedGpuInEveryTime, SaysWhatItIs) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  EXPECT_EQ(client->class_code(), WL_GPU_CLASS_CODE);
+  EXPECT_EQ(client->vectors(), 1U);
+  GpuSoftware gpu(*client);
+  EXPECT_EQ(gpu.word(WL_GPU_IDENTITY_OFFSET), WL_GPU_IDENTITY_VALUE);
+  EXPECT_EQ(gpu.word(WL_GPU_VERSION_OFFSET), 0x10000U);
+  EXPECT_GT(gpu.word(WL_GPU_SMS_OFFSET), 0U);
+  EXPECT_GT(gpu.word(WL_GPU_CLOCK_MHZ_OFFSET), 0U);
+  const std::uint64_t bytes = gpu.wide(WL_GPU_MEMORY_BYTES_OFFSET), end = gpu.wide(WL_GPU_MEMORY_END_OFFSET);
+  EXPECT_EQ(bytes, std::uint64_t{1} << 30U);
+  EXPECT_LT(gpu.wide(WL_GPU_MEMORY_FIRST_OFFSET), end);
+  EXPECT_LT(end, bytes);
+  gpu.set(WL_GPU_SCRATCH_OFFSET, 0x1234);
+  EXPECT_EQ(gpu.word(WL_GPU_SCRATCH_OFFSET), 0x1234U);
+  const std::uint64_t before = gpu.wide(WL_GPU_TIME_OFFSET);
+  EXPECT_GT(gpu.wide(WL_GPU_TIME_OFFSET), before);
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_IDLE);
+}
+
+TEST_P(ServedGpuInEveryTime, RunsAKernelThatSoftwarePutsIntoItsMemory) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  gpu.set(WL_GPU_INTERRUPT_ENABLE_OFFSET, WL_GPU_INTERRUPT_ENABLE_ENDED_MASK);
+  gpu.start({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}, {5, 1, 1}, {64, 1, 1}});
+  ASSERT_TRUE(gpu.hears_interrupt());
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_DONE) << gpu.message();
+  EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kData), 320), counted_from(7, 320));
+  EXPECT_EQ(gpu.word(WL_GPU_COMPLETIONS_OFFSET), 1U);
+  EXPECT_GT(gpu.wide(WL_GPU_CYCLES_OFFSET), 0U);
+  EXPECT_EQ(gpu.word(WL_GPU_INTERRUPT_STATUS_OFFSET), WL_GPU_INTERRUPT_STATUS_ENDED_MASK);
+  gpu.set(WL_GPU_INTERRUPT_STATUS_OFFSET, WL_GPU_INTERRUPT_STATUS_ENDED_MASK);
+  EXPECT_EQ(gpu.word(WL_GPU_INTERRUPT_STATUS_OFFSET), 0U);
+  // What the kernel finds is what software has written just before.
+  for (std::uint32_t round = 1; round < 4; ++round) {
+    const std::vector<std::uint32_t> data = counted_from(1000 * round, 32);
+    gpu.upload(gpu.at(GpuSoftware::kData), data.data(), 128);
+    const std::uint64_t from = gpu.address(gpu.at(GpuSoftware::kData));
+    ASSERT_EQ(gpu.run({kProgram, "twice", {from + 4096, from}}), WL_GPU_STATE_DONE) << gpu.message();
+    EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kData) + 4096, 1).front(), 2000 * round);
+  }
+  EXPECT_EQ(gpu.word(WL_GPU_COMPLETIONS_OFFSET), 4U);
+}
+
+TEST_P(ServedGpuInEveryTime, HasSharedMemoryAndVariables) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  const std::uint64_t data = gpu.at(GpuSoftware::kData);
+  ASSERT_EQ(gpu.run({kProgram, "sum", {gpu.address(data)}, {1, 1, 1}, {32, 1, 1}, 128}), WL_GPU_STATE_DONE)
+      << gpu.message();
+  EXPECT_EQ(gpu.words(data, 1).front(), 32U);
+  // Each launch has the module anew.
+  for (unsigned round = 0; round < 3; ++round) {
+    ASSERT_EQ(gpu.run({kProgram, "counter", {gpu.address(data)}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_DONE);
+    EXPECT_EQ(gpu.words(data, 1).front(), 5U);
+  }
+}
+
+TEST_P(ServedGpuInEveryTime, RefusesWhatCannotRunAndSaysWhy) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  const std::vector<std::uint64_t> two = {gpu.address(gpu.at(GpuSoftware::kData)), 0};
+  const auto expect_refused = [&](const Launch& launch, std::uint32_t code, const std::string& why) {
+    EXPECT_EQ(gpu.run(launch), WL_GPU_STATE_REFUSED);
+    EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), code) << why;
+    EXPECT_THAT(gpu.message(), HasSubstr(why));
+  };
+  expect_refused({"no program", "count", two}, WL_GPU_LAUNCH_ERROR_BAD_PROGRAM, "PROGRAM:1:1: error");
+  expect_refused({"", "count", two}, WL_GPU_LAUNCH_ERROR_BAD_PROGRAM, "PROGRAM");
+  expect_refused({kProgram, "nobody", two}, WL_GPU_LAUNCH_ERROR_NO_ENTRY, "no kernel \"nobody\"");
+  expect_refused({kProgram, "count", {1}}, WL_GPU_LAUNCH_ERROR_BAD_PARAMETERS, "16 bytes, not 8");
+  expect_refused({kProgram, "count", two, {0, 1, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE, "a grid of 0 x 1 x 1");
+  expect_refused({kProgram, "count", two, {1, 70'000, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE, "a grid of");
+  expect_refused({kProgram, "count", two, {1, 1, 1}, {1025, 1, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE,
+                 "a block of");
+  expect_refused({kProgram, "count", two, {1, 1, 1}, {65'536, 65'536, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE,
+                 "a block of");
+  expect_refused({kProgram, "sum", {two[0]}, {1, 1, 1}, {32, 1, 1}, 1U << 20U},
+                 WL_GPU_LAUNCH_ERROR_NO_RESOURCES, "shared memory");
+  expect_refused({kProgram, "sum", {two[0]}, {1, 1, 1}, {32, 1, 1}, 0xFFFF'FFFF},
+                 WL_GPU_LAUNCH_ERROR_NO_RESOURCES, "shared memory");
+  expect_it_runs(gpu);
+  EXPECT_EQ(gpu.message(), "");
+}
+
+TEST_P(ServedGpuInEveryTime, RefusesDescriptorsThatNameWhatIsNotSoftwares) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  const auto good = gpu.lay({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 0}});
+  const std::uint64_t end = gpu.wide(WL_GPU_MEMORY_END_OFFSET);
+  for (const std::uint64_t bad :
+       {std::uint64_t{0}, gpu.at(0) - 8, gpu.at(4), end - 8, end, ~std::uint64_t{7}}) {
+    gpu.set(WL_GPU_LAUNCH_DESCRIPTOR_OFFSET, bad, 8);
+    gpu.set(WL_GPU_LAUNCH_DOORBELL_OFFSET, 1);
+    EXPECT_EQ(gpu.wait(), WL_GPU_STATE_REFUSED) << bad;
+    EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_BAD_DESCRIPTOR) << bad;
+  }
+  for (const unsigned member : {WL_GPU_LAUNCH_PROGRAM_OFFSET, WL_GPU_LAUNCH_ENTRY_OFFSET,
+                                WL_GPU_LAUNCH_PARAMETERS_OFFSET, WL_GPU_LAUNCH_MESSAGE_OFFSET})
+    for (const std::uint64_t bad : {std::uint64_t{0}, end - 4, ~std::uint64_t{0} - 4}) {
+      auto descriptor = good;
+      std::memcpy(&descriptor[member], &bad, 8);
+      gpu.start(descriptor.data());
+      EXPECT_EQ(gpu.wait(), WL_GPU_STATE_REFUSED) << member;
+      EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_BAD_RANGE) << member;
+    }
+  auto reserved = good;
+  reserved[WL_GPU_LAUNCH_RESERVED_OFFSET] = 1;
+  gpu.start(reserved.data());
+  EXPECT_EQ(gpu.wait(), WL_GPU_STATE_REFUSED);
+  EXPECT_THAT(gpu.message(), HasSubstr("RESERVED"));
+  expect_it_runs(gpu);
+}
+
+TEST_P(ServedGpuInEveryTime, TellsOfFaults) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  const std::uint64_t data = gpu.address(gpu.at(GpuSoftware::kData));
+  const std::vector<std::pair<std::uint64_t, std::uint32_t>> bad = {
+      {0x1000, WL_GPU_FAULT_CODE_UNMAPPED},
+      {gpu.address(0), WL_GPU_FAULT_CODE_UNMAPPED},  // the constant banks
+      {gpu.address(gpu.wide(WL_GPU_MEMORY_END_OFFSET) + 4096), WL_GPU_FAULT_CODE_UNMAPPED},
+      {data + 2, WL_GPU_FAULT_CODE_MISALIGNED}};
+  for (const auto& [address, kind] : bad) {
+    EXPECT_EQ(gpu.run({kProgram, "store", {address, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
+    EXPECT_EQ(gpu.word(WL_GPU_FAULT_KIND_OFFSET), kind);
+    EXPECT_EQ(gpu.wide(WL_GPU_FAULT_ADDRESS_OFFSET), address);
+    EXPECT_THAT(gpu.message(), HasSubstr("address"));
+  }
+  expect_it_runs(gpu);
+  EXPECT_EQ(gpu.word(WL_GPU_FAULT_KIND_OFFSET), WL_GPU_FAULT_CODE_NONE);
+}
+
+TEST_P(ServedGpuInEveryTime, EndsAKernelThatSoftwareWantsToEnd) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  const std::uint64_t flag = gpu.at(GpuSoftware::kData);
+  const Launch spin{kProgram, "spin", {gpu.address(flag)}, {4, 1, 1}};
+  gpu.start(spin);
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
+  gpu.set(WL_GPU_LAUNCH_DOORBELL_OFFSET, 1);
+  EXPECT_EQ(gpu.word(WL_GPU_ERROR_OFFSET), WL_GPU_ERROR_BUSY_MASK);
+  gpu.set(WL_GPU_CONTROL_OFFSET, WL_GPU_CONTROL_ABORT_MASK);
+  EXPECT_EQ(gpu.wait(), WL_GPU_STATE_ABORTED);
+  EXPECT_EQ(gpu.word(WL_GPU_COMPLETIONS_OFFSET), 1U);
+  expect_it_runs(gpu);
+  // One that waits for software sees what that writes.
+  const std::uint32_t zero = 0, one = 1;
+  gpu.upload(flag, &zero, 4);
+  gpu.start(spin);
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
+  gpu.upload(flag, &one, 4);
+  EXPECT_EQ(gpu.wait(), WL_GPU_STATE_DONE);
+}
+
+TEST_P(ServedGpuInEveryTime, AResetInTheMiddleLeavesAFreshGpu) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  for (unsigned round = 0; round < 3; ++round) {
+    GpuSoftware gpu(*client);
+    const std::uint64_t data = gpu.at(GpuSoftware::kData);
+    EXPECT_EQ(gpu.words(data, 1).front(), 0U);
+    gpu.start({kProgram, "spin", {gpu.address(data)}, {4, 1, 1}});
+    EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
+    ASSERT_EQ(client->connection().reset(), 0);
+    ASSERT_EQ(client->bring_up(), 0);
+    EXPECT_EQ(gpu.state(), WL_GPU_STATE_IDLE);
+    EXPECT_EQ(gpu.wide(WL_GPU_LAUNCH_DESCRIPTOR_OFFSET), 0U);
+    EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kProgram), 1).front(), 0U);
+    expect_it_runs(gpu);
+    ASSERT_EQ(client->connection().reset(), 0);
+    ASSERT_EQ(client->bring_up(), 0);
+  }
+}
+
+TEST_P(ServedGpuInEveryTime, AFunctionThatSleptInTheMiddleRunsAgain) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  gpu.start({kProgram, "spin", {gpu.address(gpu.at(GpuSoftware::kData))}, {4, 1, 1}});
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
+  constexpr unsigned kPowerControl = 0x44;
+  for (const std::uint16_t state : {std::uint16_t{3}, std::uint16_t{0}})
+    ASSERT_EQ(client->connection().write(vfio_user::kConfigRegion, kPowerControl, &state, 2), 0);
+  ASSERT_EQ(client->bring_up(), 0);
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_IDLE);
+  expect_it_runs(gpu);
+}
+
+TEST_P(ServedGpuInEveryTime, AClientThatGoesAwayInTheMiddleLeavesAFreshGpu) {
+  for (unsigned round = 0; round < 4; ++round) {
+    const auto client = bench_.client(ServedGpuBench::kGpu, round % 2 == 1);
+    ASSERT_NE(client, nullptr);
+    GpuSoftware gpu(*client);
+    EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kData), 1).front(), 0U);
+    EXPECT_EQ(gpu.state(), WL_GPU_STATE_IDLE);
+    expect_it_runs(gpu);
+    // What it waits for lies in the memory of the client.
+    constexpr std::uint64_t kWindow = WL_GPU_WINDOW_FIRST;
+    gpu.open_window(0, vfio_user::ClientMachine::kMemory, kWindow, 4096, true);
+    gpu.start({kProgram, "spin", {kWindow}, {4, 1, 1}});
+    EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
+  }
+}
+
+TEST_P(ServedGpuInEveryTime, KernelsReachTheMemoryOfTheMachineByAWindow) {
+  for (const bool by_message : {false, true})
+    for (const bool prefetchable : {false, true}) {
+      const auto client = bench_.client(ServedGpuBench::kGpu, by_message);
+      ASSERT_NE(client, nullptr);
+      GpuSoftware gpu(*client);
+      auto* const memory = static_cast<std::uint32_t*>(client->allocate(8192, 4096));
+      const std::uint64_t bus = client->port().dma_map(client->port().context, memory, 8192, WL_DMA_BOTH);
+      const std::uint64_t window = WL_GPU_WINDOW_FIRST + 0x5000;
+      gpu.open_window(3, bus, window, 8192, prefetchable);
+      ASSERT_EQ(gpu.run({kProgram, "count", {window, 50}, {2, 1, 1}}), WL_GPU_STATE_DONE) << gpu.message();
+      EXPECT_EQ(std::vector<std::uint32_t>(memory, memory + 64), counted_from(50, 64));
+      // And reads what is there.
+      const std::uint64_t data = gpu.at(GpuSoftware::kData);
+      ASSERT_EQ(gpu.run({kProgram, "twice", {gpu.address(data), window}}), WL_GPU_STATE_DONE);
+      EXPECT_EQ(gpu.words(data, 2), (std::vector<std::uint32_t>{100, 102}));
+      // One byte beyond it nothing is mapped.
+      EXPECT_EQ(gpu.run({kProgram, "store", {window + 8192, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
+      gpu.set(WL_GPU_WINDOW_CONTROL_OFFSET(3), 0);
+      EXPECT_EQ(gpu.run({kProgram, "store", {window, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
+    }
+}
+
+TEST_P(ServedGpuInEveryTime, AnswersForAKernelDoNotWaitForWritesOfRegisters) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  auto* const flag = static_cast<volatile std::uint32_t*>(client->allocate(4096, 4096));
+  gpu.open_window(0, vfio_user::ClientMachine::kMemory, WL_GPU_WINDOW_FIRST, 4U << 20U, true);
+  const std::uint64_t bus =
+      client->port().dma_map(client->port().context, const_cast<std::uint32_t*>(flag), 4096, WL_DMA_BOTH);
+  gpu.start({kProgram, "spin", {WL_GPU_WINDOW_FIRST + bus - vfio_user::ClientMachine::kMemory}, {2, 1, 1}});
+  for (std::uint32_t round = 0; round < 300; ++round) gpu.set(WL_GPU_SCRATCH_OFFSET, round);
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
+  *flag = 1;
+  EXPECT_EQ(gpu.wait(), WL_GPU_STATE_DONE) << gpu.message();
+  EXPECT_EQ(gpu.word(WL_GPU_SCRATCH_OFFSET), 299U);
+}
+
+TEST_P(ServedGpuInEveryTime, RefusesWindowsThatCannotBe) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  const std::uint64_t first = WL_GPU_WINDOW_FIRST, end = WL_GPU_WINDOW_END;
+  const auto expect_refused = [&](std::uint64_t bus, std::uint64_t address, std::uint64_t bytes) {
+    gpu.open_window(0, first, first, 8192, true);
+    gpu.open_window(1, bus, address, bytes, true);
+    EXPECT_EQ(gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 0}}),
+              WL_GPU_STATE_REFUSED);
+    EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_BAD_WINDOW);
+    EXPECT_THAT(gpu.message(), HasSubstr("window 1"));
+  };
+  expect_refused(0, first + 0x10000, 0);
+  expect_refused(0, first + 0x10000, 100);
+  expect_refused(256, first + 0x10000, 4096);
+  expect_refused(0, first + 0x10100, 4096);
+  expect_refused(0, first - 4096, 4096);
+  expect_refused(0, end - 4096, 8192);
+  expect_refused(0, end, 4096);
+  expect_refused(0, 0, 0ULL - 4096);
+  expect_refused(0, first + 4096, 4096);
+  expect_refused(0ULL - 4096, first + 0x10000, 4096);
+  gpu.set(WL_GPU_WINDOW_CONTROL_OFFSET(1), 0);
+  expect_it_runs(gpu);
+}
+
+TEST_P(ServedGpuInEveryTime, AKernelRingsTheDoorbellOfAnotherFunctionOfTheMachine) {
+  const auto client = bench_.client(ServedGpuBench::kGpu), other = bench_.client(ServedGpuBench::kPeer);
+  ASSERT_TRUE(client != nullptr && other != nullptr);
+  GpuSoftware gpu(*client);
+  ServedDriver driver(*other);
+  // The queue device copies from its machine's memory to the GPU's.
+  constexpr std::uint32_t kBytes = 4096;
+  auto* const from = static_cast<std::uint32_t*>(other->allocate(kBytes));
+  std::iota(from, from + kBytes / 4, 9U);
+  const std::uint64_t data = gpu.at(GpuSoftware::kData);
+  wl_peer_command command{};
+  command.opcode = WL_PEER_OPCODE_COPY;
+  command.source = driver.bus(from);
+  command.destination = client->bars()[0].address + data;
+  command.length = kBytes;
+  ASSERT_EQ(wl_peer_submit(&driver.peer(), 0, &command), WL_OK);
+  const std::uint64_t window = WL_GPU_WINDOW_FIRST;
+  gpu.open_window(0, other->bars()[WL_PEER_BAR].address, window, other->bars()[WL_PEER_BAR].bytes, false);
+  ASSERT_EQ(
+      gpu.run({kProgram, "store", {window + WL_PEER_SQ_TAIL_DOORBELL_OFFSET(0), 1}, {1, 1, 1}, {1, 1, 1}}),
+      WL_GPU_STATE_DONE)
+      << gpu.message();
+  wl_peer_completion completion{};
+  ASSERT_EQ(wl_peer_wait(&driver.peer(), 0, 20'000'000, &completion), WL_OK);
+  EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(gpu.words(data, kBytes / 4), counted_from(9, kBytes / 4));
+}
+
+TEST_P(ServedGpuInEveryTime, IsUnpluggedAndPluggedInTheMiddle) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  gpu.start({kProgram, "spin", {gpu.address(gpu.at(GpuSoftware::kData))}, {4, 1, 1}});
+  const auto plug = [&](bool present) {
+    std::promise<void> done;
+    bench_.within(
+        [&] { bench_.machine().function(ServedGpuBench::kGpu).plug(present, [&] { done.set_value(); }); });
+    done.get_future().wait();
+  };
+  plug(false);
+  EXPECT_EQ(gpu.word(WL_GPU_IDENTITY_OFFSET), 0xFFFF'FFFFU);
+  EXPECT_EQ(gpu.words(gpu.at(0), 1).front(), 0xFFFF'FFFFU);
+  plug(true);
+  ASSERT_EQ(client->bring_up(), 0);
+  EXPECT_EQ(gpu.word(WL_GPU_IDENTITY_OFFSET), WL_GPU_IDENTITY_VALUE);
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_IDLE);
+  expect_it_runs(gpu);
+}
+
+TEST_P(ServedGpuInEveryTime, TellsOfMistakesAtRegisters) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  gpu.set(WL_GPU_INTERRUPT_ENABLE_OFFSET, WL_GPU_INTERRUPT_ENABLE_MISTAKE_MASK);
+  EXPECT_EQ(gpu.word(0x800), 0U);
+  EXPECT_TRUE(gpu.hears_interrupt());
+  EXPECT_EQ(gpu.word(WL_GPU_ERROR_OFFSET), WL_GPU_ERROR_BAD_ACCESS_MASK);
+  EXPECT_EQ(gpu.word(WL_GPU_BAD_OFFSET_OFFSET), 0x800U);
+  gpu.set(WL_GPU_SMS_OFFSET, 7);
+  EXPECT_GT(gpu.word(WL_GPU_SMS_OFFSET), 0U);
+  EXPECT_THAT(bench_.within([&] { return bench_.watches().findings(); }),
+              testing::Contains(HasSubstr("gpu[0]: write of 4 bytes at BAR 2 0x0008 SMS")));
+}
+
+std::string name_of_gpu_time(const ::testing::TestParamInfo<bool>& tested) {
+  return tested.param ? "Loose" : "Timed";
+}
+
+INSTANTIATE_TEST_SUITE_P(Serving, ServedGpuInEveryTime, ::testing::Bool(), name_of_gpu_time);
+
+}  // namespace served_gpu_test
+}  // namespace warpline
