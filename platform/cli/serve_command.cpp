@@ -41,6 +41,7 @@ struct ServeRequest {
   std::string access_log;
   std::string control;
   std::string record, replay;
+  std::vector<std::string> map;
   const CLI::App* command = nullptr;
   bool quiet = false;
 };
@@ -114,6 +115,34 @@ std::string summary(const std::function<void(CounterVisitor&)>& counters, const 
   return out;
 }
 
+/// A BAR that clients may map: "peer[0].bar[4]".
+struct MappedBar {
+  std::string word;
+  unsigned port = 0, bar = 0;
+};
+
+Result<std::vector<MappedBar>> mapped_bars(const std::vector<std::string>& words,
+                                           const std::vector<ServedDevice>& devices, unsigned peers) {
+  std::vector<MappedBar> bars;
+  for (const std::string& word : words) {
+    const std::size_t dot = word.rfind(".bar[");
+    const auto bar = dot == std::string::npos || word.back() != ']'
+                         ? std::nullopt
+                         : number_from<unsigned>(word.substr(dot + 5, word.size() - dot - 6));
+    if (!bar || *bar >= kBars)
+      return Diagnostic::about("--map " + word, "it names no BAR", "DEVICE.bar[N], such as peer[0].bar[4]");
+    const auto device = std::find_if(devices.begin(), devices.end(),
+                                     [&](const ServedDevice& d) { return d.name == word.substr(0, dot); });
+    if (device == devices.end())
+      return Diagnostic::about("--map " + word, "no such device is served",
+                               "one of these: " + joined(names_of(devices)));
+    for (const MappedBar& other : bars)
+      if (other.word == word) return Diagnostic::about("--map " + word, "it is named twice");
+    bars.push_back({word, device->nvme ? peers + device->index : device->index, *bar});
+  }
+  return bars;
+}
+
 /// What went on in a file, if one is asked for. An exit status.
 int write_access_log(const std::string& path, const PcieSystem& system) {
   if (path.empty()) return kDone;
@@ -170,7 +199,7 @@ class Recording {
 /// A machine like the recorded one does it all again, without sockets.
 int replay_record(const ServeRequest& request) {
   for (const char* option :
-       {"--socket", "--timed", "--pace", "--patience", "--gpu", "--set", "--control", "--record"})
+       {"--socket", "--map", "--timed", "--pace", "--patience", "--gpu", "--set", "--control", "--record"})
     if (request.command->count(option) != 0)
       return bad_input(fmt::format("{} says nothing of a replay", option),
                        "the record has the machine in it, and all that was done to it and when");
@@ -235,6 +264,9 @@ int serve(const ServeRequest& request) {
   const auto found = devices_of(request.sockets);
   if (!found.ok()) return bad_input(found.faults());
   const std::vector<ServedDevice>& devices = found.value();
+  if (!request.map.empty() && !request.record.empty())
+    return bad_input("--map and --record do not go together",
+                     "nobody sees what is done to memory that is mapped, so it could not be done again");
   OutputCheck outputs;
   if (const Diagnostics faults = file_problems(request, outputs); !faults.empty()) return bad_input(faults);
 
@@ -250,6 +282,11 @@ int serve(const ServeRequest& request) {
   Recording recording;
   PcieSystem system(parameters, mhz, 1U << 20U);
   ServedMachine machine(system);
+  const auto mapped = mapped_bars(request.map, devices, system.peers());
+  if (!mapped.ok()) return bad_input(mapped.faults());
+  for (const MappedBar& one : mapped.value())
+    if (const std::string why = machine.map(one.port, one.bar); !why.empty())
+      return bad_input(Diagnostics{Diagnostic::about("--map " + one.word, why)});
   const AccessWatches watches(system);
 
   Serving::Options options;
@@ -309,6 +346,13 @@ void add_serve(CLI::App& app, int& status) {
                   "repeated; of a replay: each that was one, as it was")
       ->allow_extra_args(false)
       ->type_name("FILE");
+  command
+      .add_option(
+          "--map", r.map,
+          "a BAR with memory of the device, which clients may map: accesses of it are no messages then, "
+          "take no model time and are in no log; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("DEVICE.bar[N]");
   command.add_flag("--timed", r.timed,
                    "every packet in its cycle, for measuring; otherwise loosely timed, for bringing up");
   command

@@ -119,12 +119,13 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   void reset(const Message& message);
   [[nodiscard]] int problem_of(const RegionAccess& access, bool writes) const;
 
-  void reply(const Header& to, std::vector<std::uint8_t> payload);
+  /// `file`: goes with it; -1: none. It stays the caller's, and open as long as the session.
+  void reply(const Header& to, const std::vector<std::uint8_t>& payload, int file = -1);
   void refuse(const Header& to, int error);
   /// Whichever it is: `error` is an errno, or 0.
-  void answer(const Header& to, int error, std::vector<std::uint8_t> payload);
+  void answer(const Header& to, int error, const std::vector<std::uint8_t>& payload);
   void cut_off(const std::string& why);
-  void send(Header header, const std::vector<std::uint8_t>& payload);
+  void send(Header header, const std::vector<std::uint8_t>& payload, int file = -1);
   void send_more();
   /// One less of the commands that the function has.
   void finished();
@@ -167,7 +168,11 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   unsigned under_way_ = 0;
 
   // What goes.
-  std::deque<std::vector<std::uint8_t>> unsent_;
+  struct Unsent {
+    std::vector<std::uint8_t> bytes;
+    int file = -1;  ///< that goes with the first of them; -1: none
+  };
+  std::deque<Unsent> unsent_;
   std::size_t unsent_bytes_ = 0;
   std::size_t promised_bytes_ = 0;  ///< of accesses that the function has
   std::size_t sent_ = 0;            ///< of the first of them
