@@ -13,10 +13,12 @@
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
 #include "platform/cli/output_check.h"
+#include "platform/cli/request_check.h"
 #include "platform/cli/shared_options.h"
 #include "platform/config/namespace_files.h"
 #include "platform/machine/device_log.h"
 #include "platform/machine/pcie_system.h"
+#include "platform/observe/pcie_watcher.h"
 #include "platform/serve/access_watches.h"
 #include "platform/serve/control.h"
 #include "platform/serve/control_client.h"
@@ -27,6 +29,7 @@
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
+#include "rtl_models/pcie/packets/function_description.h"
 #include "rtl_models/sim/engine.h"
 
 namespace warpline {
@@ -42,6 +45,8 @@ struct ServeRequest {
   std::string control;
   std::string record, replay;
   std::vector<std::string> map;
+  WatchOptions observation;  ///< serve() reads its window
+  std::optional<std::string> window;
   const CLI::App* command = nullptr;
   bool quiet = false;
 };
@@ -161,7 +166,39 @@ Diagnostics file_problems(const ServeRequest& request, OutputCheck& outputs) {
   }
   outputs.add_output("--access-log", request.access_log);
   outputs.add_output("--record", request.record);
+  outputs.add_output("--wave", request.observation.wave);
+  outputs.add_output("--timeline", request.observation.timeline);
   return outputs.faults();
+}
+
+/// What is written of a system while it is served, or does again what was recorded.
+class Observation {
+ public:
+  /// Begins, if anything is wanted. Says what is wrong; an exit status.
+  [[nodiscard]] int start(PcieSystem& system, const WatchOptions& options) {
+    if (!options.wanted()) return kDone;
+    watcher_.emplace(system, options);
+    const Diagnostics faults = watcher_->start();
+    return faults.empty() ? kDone : bad_input(faults);
+  }
+  /// The files are complete, however the run ended. Likewise.
+  [[nodiscard]] int finish() {
+    Diagnostics faults;
+    if (watcher_)
+      for (const std::string& failure : watcher_->finish()) faults.push_back(Diagnostic::about({}, failure));
+    return faults.empty() ? kDone : bad_input(faults);
+  }
+
+ private:
+  std::optional<PcieWatcher> watcher_;
+};
+
+/// Reads the options of what is to be written of the run. Says what is wrong; an exit status.
+int check_observation(ServeRequest& request) {
+  WatchOptions& o = request.observation;
+  if (!o.wanted() && (request.window || !o.probes.empty()))
+    return bad_input("--window and --probe bound --wave and --timeline, and neither is given");
+  return request.window ? read_window(*request.window, o.window) : kDone;
 }
 
 /// What passes between devices and clients, on its way to a file. It is written as it happens, not in one
@@ -224,9 +261,12 @@ int replay_record(const ServeRequest& request) {
     return bad_input(problems.front().message);
 
   PcieSystem system(recorded.pcie_system, recorded.mhz, 1U << 20U);
+  Observation observation;
+  if (const int failed = observation.start(system, request.observation); failed != kDone) return failed;
   ServedMachine machine(system);
   const AccessWatches watches(system);
   const ReplayEnd end = replay(machine, reader);
+  const int observed = observation.finish();
   if (!request.quiet) {
     const auto counters = [&](CounterVisitor& visitor) {
       visit_counters("serve", machine.counters(), visitor);
@@ -240,6 +280,7 @@ int replay_record(const ServeRequest& request) {
                                           : ": all as recorded, until the recording was cut off"));
   }
   if (const int failed = write_access_log(request.access_log, system); failed != kDone) return failed;
+  if (observed != kDone) return observed;
   if (!end.faults.empty()) return bad_input(end.faults);
   if (end.difference.empty()) return end_results(kDone);
   print_error("the replay differs from the record first at " + end.difference);
@@ -254,7 +295,9 @@ std::string problem_of(const PcieSystemParameters& parameters) {
   return {};
 }
 
-int serve(const ServeRequest& request) {
+int serve(const ServeRequest& asked) {
+  ServeRequest request = asked;
+  if (const int wrong = check_observation(request); wrong != kDone) return wrong;
   if (!request.replay.empty()) return replay_record(request);
   if (request.sockets.empty())
     return bad_input("--socket is missing: where are devices served?",
@@ -281,6 +324,8 @@ int serve(const ServeRequest& request) {
   }
   Recording recording;
   PcieSystem system(parameters, mhz, 1U << 20U);
+  Observation observation;
+  if (const int failed = observation.start(system, request.observation); failed != kDone) return failed;
   ServedMachine machine(system);
   const auto mapped = mapped_bars(request.map, devices, system.peers());
   if (!mapped.ok()) return bad_input(mapped.faults());
@@ -318,10 +363,12 @@ int serve(const ServeRequest& request) {
   }
   serving.value()->run({SIGINT, SIGTERM});
   machine.end_tape();
+  const int observed = observation.finish();
   if (!request.quiet) {
     print_result(summary([&](CounterVisitor& visitor) { serving.value()->visit(visitor); }, watches));
   }
   if (const int failed = write_access_log(request.access_log, system); failed != kDone) return failed;
+  if (observed != kDone) return observed;
   if (!recording.failure().empty())
     return bad_input(Diagnostics{Diagnostic::about(request.record, recording.failure(),
                                                    "what could be written of it can be replayed")});
@@ -379,6 +426,19 @@ void add_serve(CLI::App& app, int& status) {
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "
                      "ends in .json");
+  command.add_option("--wave", r.observation.wave,
+                     "writes what the blocks held, cycle by cycle, to this VCD file (GTKWave: waveforms/)");
+  command.add_option("--timeline", r.observation.timeline,
+                     "writes what queue devices did, their commands, accesses and interrupts, to this JSON file "
+                     "(Chrome trace events)");
+  command
+      .add_option("--probe", r.observation.probes,
+                  "of --wave and --timeline: only blocks and ports whose name matches, such as \"peer[0]*\"; may be "
+                  "repeated")
+      ->allow_extra_args(false);
+  command.add_option_function<std::string>(
+      "--window", [&r](const std::string& text) { r.window = text; },
+      "of --wave and --timeline: only cycles FIRST:LAST");
   command
       .add_option("--control", r.control,
                   "a socket where `warpline regs` and `warpline control` look at the run, and change it")

@@ -28,12 +28,13 @@ int process_of(int socket) {
 }  // namespace
 
 Session::Session(Socket socket, Function& function, std::shared_ptr<SessionOwner> owner,
-                 std::chrono::milliseconds patience)
+                 std::chrono::milliseconds patience, bool is_looked_at)
     : socket_(std::move(socket)),
       function_(function),
       owner_(std::move(owner)),
       patience_(patience),
       process_(process_of(socket_.native_handle())),
+      is_looked_at_(is_looked_at),
       interrupts_(function),
       timer_(socket_.get_executor()) {
   socket_.non_blocking(true);
@@ -81,9 +82,21 @@ void Session::receive() {
                         s.goes_on_ = false;
                         s.receive();
                       }));
-  } else if (!listening_) {
+  } else if (!listening_ && !resting_) {
     await_its_end();
   }
+}
+
+bool Session::look() {
+  if (!std::exchange(resting_, false)) return false;
+  const auto self = shared_from_this();
+  const std::uint64_t before = taken_;
+  receive();
+  return ended_ || taken_ != before;
+}
+
+void Session::sleep() {
+  if (std::exchange(resting_, false)) listen();
 }
 
 /// Carries out what has waited, if that may be, or takes something off the connection. False: there is
@@ -235,7 +248,16 @@ std::uint64_t Session::last_begun() const {
   return last;
 }
 
+/// Another look would find nothing now.
 void Session::await_more() {
+  if (is_looked_at_ && attached_ && !listening_) {
+    resting_ = true;
+  } else {
+    listen();
+  }
+}
+
+void Session::listen() {
   if (std::exchange(listening_, true)) return;
   socket_.async_wait(Socket::wait_read,
                      while_it_lasts([](Session& s, const boost::system::error_code& error) {
@@ -480,7 +502,8 @@ void Session::write_regions(const Message& message) {
 
 void Session::finished() {
   --under_way_;
-  receive();
+  // What else may have come is looked for elsewhere.
+  if (!waiting_commands_.empty() || (!listening_ && !resting_)) receive();
 }
 
 // Answers.

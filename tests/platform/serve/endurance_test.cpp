@@ -283,7 +283,7 @@ TEST(Endurance, MemoryStaysAndEveryInterruptComes) {
       }
     }
   };
-  ASSERT_NO_FATAL_FAILURE(run(2 * kUsual));
+  ASSERT_NO_FATAL_FAILURE(run(std::max(2 * kUsual, commands / 20)));
   warm = resident();
   for (std::uint64_t part = 0; part < 20; ++part) {
     ASSERT_NO_FATAL_FAILURE(run(commands / 20));
@@ -295,7 +295,9 @@ TEST(Endurance, MemoryStaysAndEveryInterruptComes) {
     std::fflush(stdout);
   }
   if (kMemoryIsItsOwn) {
-    EXPECT_LT(grown, warm + warm / 100);
+    // Of a short run a piece of the heap more says nothing.
+    const std::uint64_t heap = commands > kUsual ? 0 : 256U << 10U;
+    EXPECT_LT(grown, warm + warm / 100 + heap);
   }
   // A command whose interrupt does not come has no end, and there is one of them for each interrupt at most.
   const auto counters = peers.within([&] { return peers.machine().counters(); });
