@@ -30,13 +30,7 @@ int check_observation(RunRequest& request) {
     return bad_input("--wave, --timeline, --latency and --reuse show a timed run; --transport " +
                          request.transport + " has no cycles that they could show",
                      "--transport fast or at");
-  if (!request.window) return kDone;
-  const std::vector<std::string_view> cycles = split(*request.window, ':');
-  if (cycles.size() != 2 || !read_cycle(cycles[0], o.window.first) || !read_cycle(cycles[1], o.window.last))
-    return bad_input("--window: \"" + *request.window + "\" is not FIRST:LAST, two whole numbers of cycles",
-                     "--window 1000:2000; either may be left out");
-  if (o.window.first > o.window.last) return bad_input("--window: its last cycle lies before its first");
-  return kDone;
+  return request.window ? read_window(*request.window, o.window) : kDone;
 }
 
 /// Of figures over time.
@@ -57,6 +51,15 @@ int check_sampling(const RunRequest& request) {
 }
 
 }  // namespace
+
+int read_window(const std::string& text, Window& window) {
+  const std::vector<std::string_view> cycles = split(text, ':');
+  if (cycles.size() != 2 || !read_cycle(cycles[0], window.first) || !read_cycle(cycles[1], window.last))
+    return bad_input("--window: \"" + text + "\" is not FIRST:LAST, two whole numbers of cycles",
+                     "--window 1000:2000; either may be left out");
+  if (window.first > window.last) return bad_input("--window: its last cycle lies before its first");
+  return kDone;
+}
 
 bool is_timed(const std::string& transport) {
   return transport != "lt" && transport != "functional";

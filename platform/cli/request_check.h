@@ -18,6 +18,9 @@ namespace warpline {
 /// transport; says so if not.
 [[nodiscard]] bool metrics_fit(const std::string& option, const std::string& transport);
 
+/// Reads "FIRST:LAST" of --window. Says what is wrong, and returns kBadInput; else kDone.
+[[nodiscard]] int read_window(const std::string& text, Window& window);
+
 /// Judges the options of `run` together, what each forbids the others, and reads the window. Says what is
 /// wrong, and returns kBadInput; else kDone.
 [[nodiscard]] int check_request(RunRequest& request);

@@ -13,10 +13,12 @@
 #include "platform/cli/commands.h"
 #include "platform/cli/console.h"
 #include "platform/cli/output_check.h"
+#include "platform/cli/request_check.h"
 #include "platform/cli/shared_options.h"
 #include "platform/config/namespace_files.h"
 #include "platform/machine/device_log.h"
 #include "platform/machine/pcie_system.h"
+#include "platform/observe/pcie_watcher.h"
 #include "platform/serve/access_watches.h"
 #include "platform/serve/control.h"
 #include "platform/serve/control_client.h"
@@ -28,6 +30,7 @@
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/files.h"
+#include "rtl_models/pcie/packets/function_description.h"
 #include "rtl_models/sim/engine.h"
 
 namespace warpline {
@@ -42,6 +45,9 @@ struct ServeRequest {
   std::string access_log;
   std::string control;
   std::string record, replay;
+  std::vector<std::string> map;
+  WatchOptions observation;  ///< serve() reads its window
+  std::optional<std::string> window;
   const CLI::App* command = nullptr;
   bool quiet = false;
 };
@@ -163,6 +169,35 @@ std::string summary(const std::function<void(CounterVisitor&)>& counters, const 
   return out;
 }
 
+/// A BAR that clients may map: "peer[0].bar[4]".
+struct MappedBar {
+  std::string word;
+  const ServedDevice* device;
+  unsigned bar;
+};
+
+Result<std::vector<MappedBar>> mapped_bars(const std::vector<std::string>& words,
+                                           const std::vector<ServedDevice>& devices) {
+  std::vector<MappedBar> bars;
+  for (const std::string& word : words) {
+    const std::size_t dot = word.rfind(".bar[");
+    const auto bar = dot == std::string::npos || word.back() != ']'
+                         ? std::nullopt
+                         : number_from<unsigned>(word.substr(dot + 5, word.size() - dot - 6));
+    if (!bar || *bar >= kBars)
+      return Diagnostic::about("--map " + word, "it names no BAR", "DEVICE.bar[N], such as peer[0].bar[4]");
+    const auto device = std::find_if(devices.begin(), devices.end(),
+                                     [&](const ServedDevice& d) { return d.name == word.substr(0, dot); });
+    if (device == devices.end())
+      return Diagnostic::about("--map " + word, "no such device is served",
+                               "one of these: " + joined(names_of(devices)));
+    for (const MappedBar& other : bars)
+      if (other.word == word) return Diagnostic::about("--map " + word, "it is named twice");
+    bars.push_back({word, &*device, *bar});
+  }
+  return bars;
+}
+
 /// What went on in a file, if one is asked for. An exit status.
 int write_access_log(const std::string& path, const PcieSystem& system) {
   if (path.empty()) return kDone;
@@ -181,7 +216,39 @@ Diagnostics file_problems(const ServeRequest& request, OutputCheck& outputs) {
   }
   outputs.add_output("--access-log", request.access_log);
   outputs.add_output("--record", request.record);
+  outputs.add_output("--wave", request.observation.wave);
+  outputs.add_output("--timeline", request.observation.timeline);
   return outputs.faults();
+}
+
+/// What is written of a system while it is served, or does again what was recorded.
+class Observation {
+ public:
+  /// Begins, if anything is wanted. Says what is wrong; an exit status.
+  [[nodiscard]] int start(PcieSystem& system, const WatchOptions& options) {
+    if (!options.wanted()) return kDone;
+    watcher_.emplace(system, options);
+    const Diagnostics faults = watcher_->start();
+    return faults.empty() ? kDone : bad_input(faults);
+  }
+  /// The files are complete, however the run ended. Likewise.
+  [[nodiscard]] int finish() {
+    Diagnostics faults;
+    if (watcher_)
+      for (const std::string& failure : watcher_->finish()) faults.push_back(Diagnostic::about({}, failure));
+    return faults.empty() ? kDone : bad_input(faults);
+  }
+
+ private:
+  std::optional<PcieWatcher> watcher_;
+};
+
+/// Reads the options of what is to be written of the run. Says what is wrong; an exit status.
+int check_observation(ServeRequest& request) {
+  WatchOptions& o = request.observation;
+  if (!o.wanted() && (request.window || !o.probes.empty()))
+    return bad_input("--window and --probe bound --wave and --timeline, and neither is given");
+  return request.window ? read_window(*request.window, o.window) : kDone;
 }
 
 /// What passes between devices and clients, on its way to a file. It is written as it happens, not in one
@@ -219,7 +286,7 @@ class Recording {
 /// A machine like the recorded one does it all again, without sockets.
 int replay_record(const ServeRequest& request) {
   for (const char* option :
-       {"--socket", "--timed", "--pace", "--patience", "--gpu", "--set", "--control", "--record"})
+       {"--socket", "--map", "--timed", "--pace", "--patience", "--gpu", "--set", "--control", "--record"})
     if (request.command->count(option) != 0)
       return bad_input(fmt::format("{} says nothing of a replay", option),
                        "the record has the machine in it, and all that was done to it and when");
@@ -244,9 +311,12 @@ int replay_record(const ServeRequest& request) {
     return bad_input(problems.front().message);
 
   PcieSystem system(recorded.pcie_system, recorded.mhz, 1U << 20U);
+  Observation observation;
+  if (const int failed = observation.start(system, request.observation); failed != kDone) return failed;
   ServedMachine machine(system);
   const AccessWatches watches(system);
   const ReplayEnd end = replay(machine, reader);
+  const int observed = observation.finish();
   if (!request.quiet) {
     const auto counters = [&](CounterVisitor& visitor) {
       visit_counters("serve", machine.counters(), visitor);
@@ -260,6 +330,7 @@ int replay_record(const ServeRequest& request) {
                                           : ": all as recorded, until the recording was cut off"));
   }
   if (const int failed = write_access_log(request.access_log, system); failed != kDone) return failed;
+  if (observed != kDone) return observed;
   if (!end.faults.empty()) return bad_input(end.faults);
   if (end.difference.empty()) return end_results(kDone);
   print_error("the replay differs from the record first at " + end.difference);
@@ -278,7 +349,9 @@ std::string problem_of(const GpuConfig& config) {
   return {};
 }
 
-int serve(const ServeRequest& request) {
+int serve(const ServeRequest& asked) {
+  ServeRequest request = asked;
+  if (const int wrong = check_observation(request); wrong != kDone) return wrong;
   if (!request.replay.empty()) return replay_record(request);
   if (request.sockets.empty())
     return bad_input("--socket is missing: where are devices served?",
@@ -288,6 +361,9 @@ int serve(const ServeRequest& request) {
   const auto found = devices_of(request.sockets);
   if (!found.ok()) return bad_input(found.faults());
   const std::vector<ServedDevice>& devices = found.value();
+  if (!request.map.empty() && !request.record.empty())
+    return bad_input("--map and --record do not go together",
+                     "nobody sees what is done to memory that is mapped, so it could not be done again");
   OutputCheck outputs;
   if (const Diagnostics faults = file_problems(request, outputs); !faults.empty()) return bad_input(faults);
 
@@ -305,7 +381,14 @@ int serve(const ServeRequest& request) {
   Recording recording;
   Machine all(built);
   PcieSystem& system = all.system();
+  Observation observation;
+  if (const int failed = observation.start(system, request.observation); failed != kDone) return failed;
   ServedMachine machine(system, all.gpu.get());
+  const auto mapped = mapped_bars(request.map, devices);
+  if (!mapped.ok()) return bad_input(mapped.faults());
+  for (const MappedBar& one : mapped.value())
+    if (const std::string why = machine.map(all.port_of(*one.device), one.bar); !why.empty())
+      return bad_input(Diagnostics{Diagnostic::about("--map " + one.word, why)});
   const AccessWatches watches(system);
 
   Serving::Options options;
@@ -336,10 +419,12 @@ int serve(const ServeRequest& request) {
   }
   serving.value()->run({SIGINT, SIGTERM});
   machine.end_tape();
+  const int observed = observation.finish();
   if (!request.quiet) {
     print_result(summary([&](CounterVisitor& visitor) { serving.value()->visit(visitor); }, watches));
   }
   if (const int failed = write_access_log(request.access_log, system); failed != kDone) return failed;
+  if (observed != kDone) return observed;
   if (!recording.failure().empty())
     return bad_input(Diagnostics{Diagnostic::about(request.record, recording.failure(),
                                                    "what could be written of it can be replayed")});
@@ -364,6 +449,13 @@ void add_serve(CLI::App& app, int& status) {
                   "repeated; of a replay: each that was one, as it was")
       ->allow_extra_args(false)
       ->type_name("FILE");
+  command
+      .add_option(
+          "--map", r.map,
+          "a BAR with memory of the device, which clients may map: accesses of it are no messages then, "
+          "take no model time and are in no log; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("DEVICE.bar[N]");
   command.add_flag("--timed", r.timed,
                    "every packet in its cycle, for measuring; otherwise loosely timed, for bringing up");
   command
@@ -390,6 +482,19 @@ void add_serve(CLI::App& app, int& status) {
   command.add_option("--access-log", r.access_log,
                      "writes every access that arrived at devices to this file: lines of text, or JSON if it "
                      "ends in .json");
+  command.add_option("--wave", r.observation.wave,
+                     "writes what the blocks held, cycle by cycle, to this VCD file (GTKWave: waveforms/)");
+  command.add_option("--timeline", r.observation.timeline,
+                     "writes what queue devices did, their commands, accesses and interrupts, to this JSON file "
+                     "(Chrome trace events)");
+  command
+      .add_option("--probe", r.observation.probes,
+                  "of --wave and --timeline: only blocks and ports whose name matches, such as \"peer[0]*\"; may be "
+                  "repeated")
+      ->allow_extra_args(false);
+  command.add_option_function<std::string>(
+      "--window", [&r](const std::string& text) { r.window = text; },
+      "of --wave and --timeline: only cycles FIRST:LAST");
   command
       .add_option("--control", r.control,
                   "a socket where `warpline regs` and `warpline control` look at the run, and change it")

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "platform/observe/block_kind.h"
+#include "rtl_models/base/size_text.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline {
@@ -24,13 +25,6 @@ std::size_t class_of(std::uint64_t lines) {
   std::size_t n = 0;
   for (; lines != 0; lines >>= 1U) ++n;
   return n;
-}
-
-std::string size_text(std::uint64_t bytes) {
-  constexpr std::array<const char*, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < kUnits.size()) bytes /= 1024, ++unit;
-  return fmt::format("{} {}", bytes, kUnits[unit]);
 }
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {

@@ -1,7 +1,6 @@
 #include "platform/observe/watcher.h"
 
 #include <deque>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "platform/machine/gpu_memories.h"
@@ -13,6 +12,7 @@
 #include "platform/observe/device_timeline.h"
 #include "platform/observe/latency_writer.h"
 #include "platform/observe/reuse_writer.h"
+#include "platform/observe/selected_probes.h"
 #include "platform/observe/timeline_writer.h"
 #include "platform/observe/vcd_writer.h"
 #include "rtl_models/base/text.h"
@@ -49,7 +49,6 @@ class PlatformWatcher final : public Watcher, private Observer {
   void message(const MessageEvent& event) override;
   void finish(Cycle last) override;
   [[nodiscard]] Diagnostics open_files();
-  void add_probes();
   void add_hops();
   void add_rows();
 
@@ -62,7 +61,7 @@ class PlatformWatcher final : public Watcher, private Observer {
   std::unique_ptr<TimelineWriter> timeline_;
   std::unique_ptr<LatencyWriter> latency_;
   std::unique_ptr<ReuseWriter> reuse_;
-  std::unordered_map<const PortBase*, bool> told_;  ///< ports whose messages are needed: of responses?
+  ToldPorts told_;
   std::unordered_set<const Component*> shown_;      ///< blocks at either end of these
   std::deque<Probe> probes_;
   std::deque<DeviceTimeline> devices_;
@@ -105,7 +104,7 @@ Diagnostics PlatformWatcher::start() {
   if (Diagnostics faults = open_files(); !faults.empty()) return faults;
   if (timeline_ != nullptr || latency_ != nullptr || reuse_ != nullptr) add_hops();
   if (timeline_ != nullptr) add_rows();
-  add_probes();
+  add_probes(backend.engine(), selection_, vcd_ != nullptr, told_, recorder_, probes_);
   if (vcd_ != nullptr) backend.record_wires(selection_, recorder_);
   return {};
 }
@@ -142,25 +141,6 @@ void PlatformWatcher::add_rows() {
   for (const Component* c : platform_.backend().engine().components())
     if (shown_.count(c) != 0) timeline_->show(*c);
   for (EndpointDevice* device : devices) devices_.emplace_back(*device, *timeline_, options_.window);
-}
-
-void PlatformWatcher::add_probes() {
-  std::unordered_map<const Component*, std::vector<PortProbe>> of;
-  for (const PortBase* p : platform_.backend().engine().ports()) {
-    if (p->channel() == nullptr) continue;
-    PortProbe probe;
-    probe.port = p;
-    probe.signals = vcd_ != nullptr && selection_.takes(*p);
-    const auto told = told_.find(p);
-    probe.messages = told != told_.end();
-    probe.responses = probe.messages && told->second;
-    if (probe.signals || probe.messages) of[&p->owner()].push_back(probe);
-  }
-  std::uint32_t order = 0;
-  for (Component* c : platform_.backend().engine().components()) {
-    const bool gauges = vcd_ != nullptr && selection_.takes(*c);
-    if (gauges || of.count(c) != 0) probes_.emplace_back(*c, gauges, of[c], recorder_, order);
-  }
 }
 
 void PlatformWatcher::grids_ended(const std::vector<GridRun>& runs, RunOutcome /*outcome*/) {

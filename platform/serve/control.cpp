@@ -21,6 +21,9 @@ namespace {
 
 using Kind = ControlRequest::Kind;
 
+/// Accesses of the log that are written at a time, while clients wait.
+constexpr std::size_t kLogPiece = 100;
+
 void refuse(ControlReply& reply, std::string error, std::string hint = {}) {
   reply.error = std::move(error);
   reply.hint = std::move(hint);
@@ -245,8 +248,10 @@ void Control::perform(const ControlRequest& request, Done done) {
       break;
     case Kind::findings: reply.findings = watches_.findings(); break;
     case Kind::log:
-      reply.log = device_log(machine_.system(), {}, request.as_json);
       reply.log_is_json = request.as_json;
+      reply.more_log = [log = DeviceLog(machine_.system(), {}, request.as_json)](std::string& out) mutable {
+        return log.next(out, kLogPiece);
+      };
       break;
   }
   done(std::move(reply));

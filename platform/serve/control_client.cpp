@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "platform/vfio_user/local_connection.h"
 #include "rtl_models/base/text.h"
 
 namespace warpline {
@@ -73,16 +72,9 @@ std::string text_of_counters(const ControlReply& reply) {
 }  // namespace
 
 Result<ControlClient> ControlClient::connect(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path)
-    return Diagnostic::about(path, "that is too long or too short for the path of a socket");
-  std::memcpy(address.sun_path, path.c_str(), path.size());
-  vfio_user::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket || ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return Diagnostic::about(path, fmt::format("cannot be asked: {}", std::strerror(errno)),
-                             "`warpline serve --control " + path + "` answers there");
-  return ControlClient(path, std::move(socket));
+  auto socket = vfio_user::connect_to(path, "`warpline serve --control " + path + "` answers there");
+  if (!socket.ok()) return socket.faults();
+  return ControlClient(path, std::move(socket.value()));
 }
 
 bool ControlClient::send(const std::string& line) const {

@@ -239,9 +239,7 @@ void add_result(Json& json, const ControlReply& reply) {
     case Kind::timing: json["timing"] = reply.loose ? "loose" : "timed"; return;
     case Kind::pace: json["factor"] = reply.pace; return;
     case Kind::findings: json["findings"] = reply.findings; return;
-    case Kind::log:
-      json["log"] = reply.log_is_json ? Json::parse(reply.log, nullptr, false) : Json(reply.log);
-      return;
+    case Kind::log:  // which may be long, and follows piece by piece
     case Kind::unplug:
     case Kind::plug:
     case Kind::inject:
@@ -262,6 +260,20 @@ void add_rule(Json& json, const NvmeFaultRule& rule) {
   add("last_block", rule.last_block, other.last_block);
   add("after", rule.after, other.after);
   add("count", rule.count, other.count);
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Of the log, as it stands in a line.
+std::string in_a_line(std::string log, bool is_json) {
+  if (!is_json) {
+    log = dumped(log);
+    return log.substr(1, log.size() - 2);
+  }
+  log.erase(std::remove(log.begin(), log.end(), '\n'), log.end());
+  return log;
 }
 
 template <class F>
@@ -306,18 +318,48 @@ std::string to_line(const ControlRequest& request) {
     case Kind::counters:
     case Kind::findings: break;
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dumped(json);
+}
+
+std::string to_line(const Diagnostic& refusal) {
+  Json json{{"done", false}, {"error", refusal.message}};
+  if (!refusal.hint.empty()) json["hint"] = refusal.hint;
+  return dumped(json);
+}
+
+std::string ControlReplyLine::next() {
+  const bool is_log = reply_.to == Kind::log && reply_.error.empty();
+  const char* const quote = reply_.log_is_json ? "" : "\"";
+  std::string piece;
+  switch (at_) {
+    case At::begin: {
+      Json json{{"done", reply_.error.empty()}, {"reply", name_of(reply_.to)}, {"cycle", reply_.cycle}};
+      if (reply_.error.empty()) {
+        add_result(json, reply_);
+      } else {
+        json["error"] = reply_.error;
+        if (!reply_.hint.empty()) json["hint"] = reply_.hint;
+      }
+      at_ = is_log ? At::log : At::end;
+      piece = dumped(json);
+      if (!is_log) return piece;
+      piece.back() = ',';
+      return piece + "\"log\":" + quote + in_a_line(reply_.log, reply_.log_is_json);
+    }
+    case At::log:
+      at_ = reply_.more_log && reply_.more_log(piece) ? At::log : At::end;
+      piece = in_a_line(std::move(piece), reply_.log_is_json);
+      return at_ == At::end ? piece + quote + "}" : piece;
+    case At::end: break;
+  }
+  return piece;
 }
 
 std::string to_line(const ControlReply& reply) {
-  Json json{{"done", reply.error.empty()}, {"reply", name_of(reply.to)}, {"cycle", reply.cycle}};
-  if (reply.error.empty()) {
-    add_result(json, reply);
-  } else {
-    json["error"] = reply.error;
-    if (!reply.hint.empty()) json["hint"] = reply.hint;
-  }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string line;
+  ControlReplyLine pieces(reply);
+  for (std::string piece = pieces.next(); !piece.empty(); piece = pieces.next()) line += piece;
+  return line;
 }
 
 Result<ControlReply> control_reply_from(const std::string& line) {

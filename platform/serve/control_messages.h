@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/base/problem.h"
@@ -87,8 +89,26 @@ struct ControlReply {
   std::vector<std::string> findings;
   std::string log;  ///< text, or an array of JSON
   bool log_is_json = false;
+  /// Of `log`: appends what follows in there, some of it; false: that was the end. Null: nothing does.
+  std::function<bool(std::string& out)> more_log;
 };
 [[nodiscard]] Result<ControlReply> control_reply_from(const std::string& line);
+/// Without an end of line. What more_log() has is part of it.
 [[nodiscard]] std::string to_line(const ControlReply& reply);
+/// The reply to what is no request: only what is wrong with it.
+[[nodiscard]] std::string to_line(const Diagnostic& refusal);
+
+/// The line of a reply in pieces, for who has other things to do in between.
+class ControlReplyLine {
+ public:
+  explicit ControlReplyLine(ControlReply reply) : reply_(std::move(reply)) {}
+  /// The next piece; empty: there was the last one.
+  [[nodiscard]] std::string next();
+
+ private:
+  enum class At : std::uint8_t { begin, log, end };
+  ControlReply reply_;
+  At at_ = At::begin;
+};
 
 }  // namespace warpline

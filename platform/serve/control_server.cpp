@@ -1,9 +1,12 @@
 #include "platform/serve/control_server.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -36,7 +39,7 @@ class ControlSession final : public std::enable_shared_from_this<ControlSession>
   /// Says why, and ends.
   void turn_away(const std::string& error) {
     over_ = true;
-    refuse(error);
+    refuse(Diagnostic::about({}, error));
   }
   /// It calls nobody any more.
   void close() {
@@ -68,49 +71,61 @@ class ControlSession final : public std::enable_shared_from_this<ControlSession>
   }
   void perform(const std::string& line) {
     const Result<ControlRequest> request = control_request_from(line);
-    if (!request.ok()) return refuse(request.faults().front().message, request.faults().front().hint);
-    const unsigned number = ++requests_;
+    if (!request.ok()) return refuse(request.faults().front());
+    waits_ = true;
     // The machine may keep it for longer than the client stays.
-    control_.perform(request.value(), [weak = weak_from_this()](const ControlReply& reply) {
-      if (const auto self = weak.lock(); self && !self->ended_) self->send(to_line(reply));
+    control_.perform(request.value(), [weak = weak_from_this()](ControlReply reply) {
+      const auto self = weak.lock();
+      if (!self || self->ended_) return;
+      self->waits_ = false;
+      self->line_.emplace(std::move(reply));
+      self->send_more();
     });
-    if (replies_ != number) await_its_end(number);
+    if (waits_) await_its_end();
   }
-  /// While the machine has its request: another one that has come says nothing.
-  void await_its_end(unsigned number) {
-    socket_.async_wait(Listener::Socket::wait_read,
-                       [self = shared_from_this(), number](const boost::system::error_code& error) {
-                         if (self->ended_ || self->replies_ == number) return;
-                         boost::system::error_code ignored;
-                         if (error || self->socket_.available(ignored) == 0) self->end();
+  /// While the machine has its request. Who sends no more may still listen.
+  void await_its_end() {
+    if (std::exchange(watching_, true)) return;
+    socket_.async_wait(Listener::Socket::wait_error,
+                       [self = shared_from_this()](const boost::system::error_code& error) {
+                         self->watching_ = false;
+                         if (self->ended_ || !self->waits_) return;
+                         pollfd client{self->socket_.native_handle(), 0, 0};
+                         if (error || ::poll(&client, 1, 0) == 1) return self->end();
+                         self->await_its_end();
                        });
   }
-  void refuse(const std::string& error, const std::string& hint = {}) {
-    ControlReply reply;
-    reply.error = error;
-    reply.hint = hint;
-    ++requests_;
-    send(to_line(reply));
+  void refuse(const Diagnostic& why) { send(to_line(why) + "\n"); }
+  /// A reply, piece by piece: a long one is made while others are served.
+  void send_more() {
+    std::string piece = line_->next();
+    if (piece.empty()) {
+      line_.reset();
+      piece = "\n";
+    }
+    send(std::move(piece));
   }
-  void send(std::string line) {
-    replies_ = requests_;
-    sending_ = std::move(line) + "\n";
+  void send(std::string text) {
+    sending_ = std::move(text);
     boost::asio::async_write(
         socket_, boost::asio::buffer(sending_),
         [self = shared_from_this()](const boost::system::error_code& error, std::size_t /*bytes*/) {
           if (self->ended_) return;
-          self->sending_.clear();
-          error || self->over_ ? self->end() : self->receive();
+          if (error) return self->end();
+          if (self->line_) return self->send_more();
+          self->over_ ? self->end() : self->receive();
         });
   }
 
   Listener::Socket socket_;
   Control& control_;
   ControlOwner& owner_;
-  std::string text_;     ///< that came, and is no line yet
-  std::string sending_;  ///< the reply on its way
-  unsigned requests_ = 0, replies_ = 0;
-  bool over_ = false;  ///< after the reply on its way
+  std::string text_;                      ///< that came, and is no line yet
+  std::optional<ControlReplyLine> line_;  ///< the reply on its way
+  std::string sending_;                   ///< of it, or of a refusal
+  bool waits_ = false;                    ///< for the machine
+  bool watching_ = false;                 ///< for the client's end
+  bool over_ = false;                     ///< after the reply on its way
   bool ended_ = false;
 };
 

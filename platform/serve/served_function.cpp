@@ -9,6 +9,7 @@
 #include "platform/serve/served_machine.h"
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/nvme/nvme_device.h"
+#include "rtl_models/pcie/endpoint/device_memory.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
 
 namespace warpline {
@@ -40,9 +41,16 @@ void ServedFunction::set_up() {
 }
 
 vfio_user::Function::Region ServedFunction::region(unsigned index) const {
-  if (index < kBars) return {endpoint_.config().description().bars[index].bytes};
+  if (index < kBars)
+    return {endpoint_.config().description().bars[index].bytes, true, true, mapped_[index].file.number()};
   if (index == vfio_user::kConfigRegion) return {kConfigBytes};
   return {};
+}
+
+int ServedFunction::map(unsigned bar, DeviceMemory& memory) {
+  if (const int error = mapped_[bar].make(memory.size()); error != 0) return error;
+  memory.share(mapped_[bar].bytes);
+  return 0;
 }
 
 unsigned ServedFunction::vectors(IrqKind kind) const {

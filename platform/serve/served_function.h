@@ -8,6 +8,7 @@
 #include "platform/serve/guest_bars.h"
 #include "platform/serve/served_event.h"
 #include "platform/vfio_user/function.h"
+#include "platform/vfio_user/shared_memory.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
 #include "rtl_models/pcie/packets/endpoint_core.h"
@@ -15,6 +16,7 @@
 namespace warpline {
 
 struct NvmeFaultRule;
+class DeviceMemory;
 class ServedMachine;
 
 /// One function of a ServedMachine, as a client sees it.
@@ -24,6 +26,9 @@ class ServedMachine;
 /// of the table here change nothing and read 0. What nobody answers reads all ones. When the client goes
 /// away, or resets it, the function is as it was built. While it is unplugged nobody answers, and writes and
 /// resets change nothing.
+///
+/// Memory that clients may map is theirs to read and write at any time: that takes no model time, is in no
+/// log, and goes on while the function is unplugged.
 class ServedFunction final : public vfio_user::Function {
  public:
   /// `port`: of the root complex. Machine and endpoint outlive it.
@@ -50,6 +55,10 @@ class ServedFunction final : public vfio_user::Function {
   [[nodiscard]] bool decodes_memory() const {
     return endpoint_.config().memory_enabled() && endpoint_.config().power_state() == PowerState::d0;
   }
+
+  /// Lets clients map the memory behind a BAR, which is `memory`, from now on. An errno, or 0. Pre: no client
+  /// has come yet.
+  [[nodiscard]] int map(unsigned bar, DeviceMemory& memory);
 
   /// Whose the function is. Null: nobody's, or that of somebody who has not found it as it was built yet:
   /// what it still does is for nobody.
@@ -130,7 +139,8 @@ class ServedFunction final : public vfio_user::Function {
   unsigned port_;
   EndpointCore& endpoint_;
   GuestBars bars_;
-  std::array<std::uint64_t, kBars> bases_{};  ///< on the bus here
+  std::array<std::uint64_t, kBars> bases_{};           ///< on the bus here
+  std::array<vfio_user::SharedMemory, kBars> mapped_;  ///< BARs that clients may map
   vfio_user::Client* client_ = nullptr;
   std::deque<Waiting> waiting_;
   std::deque<Done> posted_;      ///< writes that were made, and whose client may not send more

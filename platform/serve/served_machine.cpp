@@ -1,6 +1,7 @@
 #include "platform/serve/served_machine.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "platform/machine/pcie_system.h"
@@ -80,6 +81,20 @@ ServedMachine::ServedMachine(PcieSystem& system, ServedGpu* gpu) : system_(syste
 
 ServedMachine::~ServedMachine() {
   bridge().on_event(nullptr);
+}
+
+std::string ServedMachine::map(unsigned port, unsigned bar) {
+  const PcieSystem::AtPort at = system_.at_port(port);
+  const FunctionDescription& description = at.endpoint.config().description();
+  if (bar >= kBars || description.bars[bar].bytes == 0) return "it has no such BAR";
+  if (description.vectors != 0 && bar == description.msix_bar)
+    return "the table of its interrupts is there, and no memory";
+  DeviceMemory* const memory = at.function.memory_behind(bar);
+  if (memory == nullptr && bar != at.function.register_bar())
+    return "what is there is reached through caches, which have to see every access";
+  if (memory == nullptr) return "registers are there, and no memory: to access them has effects";
+  const int error = functions_[port]->map(bar, *memory);
+  return error == 0 ? std::string() : std::string("its memory cannot be shared: ") + std::strerror(error);
 }
 
 HostBridge& ServedMachine::bridge() {

@@ -67,6 +67,9 @@ class ServedMachine final : private OutsideMemory {
   /// The function behind root port `port`.
   [[nodiscard]] ServedFunction& function(unsigned port) { return *functions_[port]; }
   [[nodiscard]] const ServeCounters& counters() const { return counters_; }
+  /// Lets clients map what is behind BAR `bar` of a function, if that is memory and nothing else. Why not, a
+  /// sentence; empty: they may. Pre: no client has come yet.
+  [[nodiscard]] std::string map(unsigned port, unsigned bar);
 
   /// Lets the model do what it has to do, up to cycle `limit`, until somebody outside hears of something, but
   /// no longer than about `most`. Whether it has more to do by then.

@@ -61,9 +61,10 @@ class AsioServing final : public Serving {
   ~AsioServing() override { machine_.pump_by(nullptr); }
 
   [[nodiscard]] Diagnostics listen(const Options& options) {
+    vfio_user::Server::Options looked_at = options.server;
+    looked_at.is_looked_at = true;
     for (const Socket& socket : options.sockets) {
-      auto server =
-          vfio_user::Server::listen(io_, socket.path, machine_.function(socket.port), options.server);
+      auto server = vfio_user::Server::listen(io_, socket.path, machine_.function(socket.port), looked_at);
       if (!server.ok()) return server.faults();
       servers_.push_back(std::move(server.value()));
       ports_.push_back(socket.port);
@@ -144,10 +145,13 @@ class AsioServing final : public Serving {
   void wait_until(Clock::time_point end) {
     if (stopped_) return;
     // Who has been answered often asks again at once, and a processor that sleeps takes long to wake.
+    constexpr unsigned kBetweenPolls = 4;  // which cost more than a look at who was answered last
     for (const Clock::time_point awake = std::min(end, Clock::now() + kAwake); Clock::now() < awake;) {
-      if (io_.poll_one() != 0) return;
+      if (++looks_ % kBetweenPolls == 0 && io_.poll_one() != 0) return;
+      if (look()) return;
       std::this_thread::yield();
     }
+    sleep();
     // Such a wish is given up after a while.
     if (machine_.is_switching()) end = std::min(end, Clock::now() + std::chrono::milliseconds(50));
     if (end == Clock::time_point::max()) {
@@ -156,8 +160,17 @@ class AsioServing final : public Serving {
       io_.run_one_until(end);
     }
   }
+  bool look() {
+    bool any = false;
+    for (const auto& server : servers_) any = server->look() || any;
+    return any;
+  }
+  void sleep() {
+    for (const auto& server : servers_) server->sleep();
+  }
   /// What has come, as much of it as may keep the model waiting.
   void poll() {
+    static_cast<void>(look());
     constexpr unsigned kMost = 64;
     const Clock::time_point end = Clock::now() + kStretch;
     for (unsigned i = 0; i < kMost && !stopped_ && io_.poll_one() != 0; ++i)
@@ -167,6 +180,7 @@ class AsioServing final : public Serving {
     if (stopped_) return false;
     const Clock::time_point end = since + kPatienceWithin;
     if (Clock::now() >= end) return false;
+    sleep();
     io_.run_one_until(end);
     return true;
   }
@@ -181,6 +195,7 @@ class AsioServing final : public Serving {
   std::unique_ptr<ControlServer> control_;
   std::optional<Pace> paced_;  ///< nothing: as fast as it can
   std::optional<Pace> waiting_;
+  unsigned looks_ = 0;
   bool stopped_ = false;
   int signal_ = 0;
 };

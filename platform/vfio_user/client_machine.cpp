@@ -1,9 +1,7 @@
 #include "platform/vfio_user/client_machine.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,17 +69,10 @@ Result<std::unique_ptr<ClientMachine>> ClientMachine::connect(const std::string&
   return machine;
 }
 
-ClientMachine::~ClientMachine() {
-  if (memory_ != nullptr) munmap(memory_, options_.memory_bytes);
-}
-
 int ClientMachine::share_memory() {
   const std::size_t bytes = options_.memory_bytes;
-  file_ = Descriptor(memfd_create("warpline client", MFD_CLOEXEC));
-  if (file_.number() < 0 || ftruncate(file_.number(), static_cast<off_t>(bytes)) != 0) return errno;
-  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.number(), 0);
-  if (at == MAP_FAILED) return errno;
-  memory_ = static_cast<std::uint8_t*>(at);
+  if (const int error = shared_.make(bytes); error != 0) return error;
+  memory_ = shared_.bytes.get();
   connection_->answer_by([this](std::uint64_t address, std::uint8_t* data, std::size_t count, bool writes) {
     if (address < kMemory || address - kMemory > options_.memory_bytes) return false;
     std::uint8_t* const here = memory_ + (address - kMemory);
@@ -90,7 +81,7 @@ int ClientMachine::share_memory() {
     return true;
   });
   return connection_->map({DmaMap::kReadable | DmaMap::kWritable, 0, kMemory, bytes},
-                          options_.by_message ? -1 : file_.number());
+                          options_.by_message ? -1 : shared_.file.number());
 }
 
 int ClientMachine::bring_up() {
@@ -111,9 +102,12 @@ int ClientMachine::place_bars() {
     Bar& bar = bars_[b];
     bar = {};
     RegionInfo info;
-    info.index = b;
-    if (const int error = connection_->region(b, info); error != 0) return error;
+    Descriptor file;
+    if (const int error = connection_->region(b, info, &file); error != 0) return error;
     if (info.bytes == 0) continue;
+    if (file && options_.map_bars)
+      if (const int error = bar.memory.map(std::move(file), info.bytes, info.offset); error != 0)
+        return error;
     const unsigned at = kBar0 + 4 * b;
     const std::uint32_t flags = config(at, 4);
     bar.bytes = info.bytes;
@@ -165,10 +159,21 @@ void ClientMachine::set_config(unsigned offset, std::uint32_t value, unsigned by
   write(WL_SPACE_CONFIG, offset, bytes, value);
 }
 
+/// Where a place in a BAR is that this process has mapped; null: it is asked for by message.
+std::uint8_t* ClientMachine::mapped(unsigned space, std::uint64_t offset, unsigned bytes) const {
+  if (space >= kBars || bars_[space].memory.bytes == nullptr) return nullptr;
+  const Bar& bar = bars_[space];
+  return offset < bar.bytes && bytes <= bar.bytes - offset ? bar.memory.bytes.get() + offset : nullptr;
+}
+
 /// Another function's memory is not reached by this one's socket: nobody answers there.
 std::uint64_t ClientMachine::read(unsigned space, std::uint64_t offset, unsigned bytes) {
   if (space == WL_SPACE_BUS) return ones(bytes);
   std::uint64_t value = 0;
+  if (std::uint8_t* const at = mapped(space, offset, bytes); at != nullptr) {
+    std::memcpy(&value, at, bytes);
+    return value;
+  }
   const unsigned region = space == WL_SPACE_CONFIG ? kConfigRegion : space;
   const int error = connection_->read(region, offset, &value, bytes);
   if (error == 0) return value;
@@ -178,6 +183,10 @@ std::uint64_t ClientMachine::read(unsigned space, std::uint64_t offset, unsigned
 
 void ClientMachine::write(unsigned space, std::uint64_t offset, unsigned bytes, std::uint64_t value) {
   if (space == WL_SPACE_BUS) return;
+  if (std::uint8_t* const at = mapped(space, offset, bytes); at != nullptr) {
+    std::memcpy(at, &value, bytes);
+    return;
+  }
   const int error = space == WL_SPACE_CONFIG ? connection_->write(kConfigRegion, offset, &value, bytes)
                                              : connection_->post(space, offset, &value, bytes);
   if (error != 0 && lost_ == 0) lost_ = error;

@@ -9,6 +9,7 @@
 
 #include "platform/vfio_user/connection.h"
 #include "platform/vfio_user/descriptor.h"
+#include "platform/vfio_user/shared_memory.h"
 #include "rtl_models/base/problem.h"
 #include "sw/driver/wl_port.h"
 
@@ -23,16 +24,17 @@ class ClientMachine {
   struct Bar {
     std::uint64_t address = 0, bytes = 0;  ///< no bytes: there is none
     bool wide = false, prefetchable = false;
+    SharedMemory memory;  ///< of the device, where the server lets it be mapped
   };
   struct Options {
     std::size_t memory_bytes = std::size_t{4} << 20U;  ///< whole pages, at bus addresses from kMemory on
     bool by_message = false;  ///< the server does not map them, and asks for what it wants
+    bool map_bars = true;     ///< those that the server lets be mapped
     unsigned slot = 0;  ///< machines of one process with different slots place their BARs apart; below 16
   };
   /// Connects and brings the function up.
   [[nodiscard]] static Result<std::unique_ptr<ClientMachine>> connect(const std::string& path,
                                                                       const Options& options);
-  ~ClientMachine();
   ClientMachine(const ClientMachine&) = delete;
   ClientMachine& operator=(const ClientMachine&) = delete;
 
@@ -64,12 +66,13 @@ class ClientMachine {
   void set_config(unsigned offset, std::uint32_t value, unsigned bytes);
   [[nodiscard]] std::uint64_t read(unsigned space, std::uint64_t offset, unsigned bytes);
   void write(unsigned space, std::uint64_t offset, unsigned bytes, std::uint64_t value);
+  [[nodiscard]] std::uint8_t* mapped(unsigned space, std::uint64_t offset, unsigned bytes) const;
   [[nodiscard]] std::uint64_t map(const void* memory, std::size_t bytes) const;
   [[nodiscard]] bool wait(unsigned vector, std::uint32_t timeout_us);
 
   Options options_;
   std::unique_ptr<Connection> connection_;
-  Descriptor file_;
+  SharedMemory shared_;
   std::uint8_t* memory_ = nullptr;
   std::size_t taken_ = 0;
   std::array<Bar, kBars> bars_{};

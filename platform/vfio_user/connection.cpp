@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,8 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+
+#include "platform/vfio_user/local_connection.h"
 
 namespace warpline::vfio_user {
 namespace {
@@ -20,16 +21,9 @@ constexpr std::chrono::microseconds kAwake{50};
 }  // namespace
 
 Result<std::unique_ptr<Connection>> Connection::to(const std::string& path, const Version& version) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path)
-    return Diagnostic::about(path, "this is no path of a socket: it is empty or too long");
-  std::copy(path.begin(), path.end(), address.sun_path);
-  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket || connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return Diagnostic::about(path, std::string("cannot connect: ") + strerror(errno),
-                             errno == ECONNREFUSED || errno == ENOENT ? "is `warpline serve` running?" : "");
-  std::unique_ptr<Connection> made(new Connection(std::move(socket)));
+  auto socket = connect_to(path, "is `warpline serve` running?");
+  if (!socket.ok()) return socket.faults();
+  std::unique_ptr<Connection> made(new Connection(std::move(socket.value())));
   const int error = made->say_version(version);
   if (error == EBUSY) return Diagnostic::about(path, "somebody is connected there already");
   if (error != 0) return Diagnostic::about(path, std::string("the server refuses: ") + strerror(error));
@@ -52,36 +46,43 @@ int Connection::say_version(const Version& version) {
 
 int Connection::send_raw(const void* bytes, std::size_t count, const std::vector<int>& descriptors) {
   const auto* at = static_cast<const std::uint8_t*>(bytes);
-  std::vector<char> control(descriptors.empty() ? 0 : CMSG_SPACE(descriptors.size() * sizeof(int)));
+  std::vector<char> control;
+  bool with_descriptors = !descriptors.empty();
   while (count > 0) {
     iovec part{const_cast<std::uint8_t*>(at), count};
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    if (!control.empty()) {
-      message.msg_control = control.data();
-      message.msg_controllen = control.size();
-      cmsghdr* const c = CMSG_FIRSTHDR(&message);
-      c->cmsg_level = SOL_SOCKET;
-      c->cmsg_type = SCM_RIGHTS;
-      c->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
-      std::memcpy(CMSG_DATA(c), descriptors.data(), descriptors.size() * sizeof(int));
-    }
+    if (with_descriptors) add_descriptors(descriptors, control, message);
     const ssize_t n = sendmsg(socket_.number(), &message, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno == EPIPE ? ECONNRESET : errno;
     at += n;
     count -= static_cast<std::size_t>(n);
-    control.clear();
+    with_descriptors = false;
   }
   return 0;
+}
+
+/// What is there, with descriptors that come with it.
+ssize_t Connection::receive_some(std::uint8_t* to, std::size_t bytes) {
+  iovec where{to, bytes};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control;
+  msghdr message{};
+  message.msg_iov = &where;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t n = recvmsg(socket_.number(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (n > 0) take_descriptors(message, arrived_);
+  return n;
 }
 
 int Connection::receive_bytes(std::uint8_t* to, std::size_t bytes, int milliseconds) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now(), end = begin + std::chrono::milliseconds(milliseconds);
   while (bytes > 0) {
-    const ssize_t n = recv(socket_.number(), to, bytes, MSG_DONTWAIT);
+    const ssize_t n = receive_some(to, bytes);
     if (n > 0) {
       to += n;
       bytes -= static_cast<std::size_t>(n);
@@ -104,6 +105,7 @@ int Connection::receive_bytes(std::uint8_t* to, std::size_t bytes, int milliseco
 
 int Connection::receive(Header& header, std::vector<std::uint8_t>& payload, int milliseconds) {
   std::array<std::uint8_t, Header::kBytes> head;
+  arrived_.clear();
   if (const int error = receive_bytes(head.data(), head.size(), milliseconds); error != 0) return error;
   header = Header::of(head.data());
   if (header.bytes < Header::kBytes || header.bytes > kMostMessage) return EPROTO;
@@ -182,7 +184,7 @@ int Connection::listen(int milliseconds) {
   }
 }
 
-int Connection::region(unsigned index, RegionInfo& info) {
+int Connection::region(unsigned index, RegionInfo& info, Descriptor* file) {
   RegionInfo asked;
   asked.index = index;
   std::vector<std::uint8_t> answer;
@@ -190,6 +192,9 @@ int Connection::region(unsigned index, RegionInfo& info) {
   const std::optional<RegionInfo> got = RegionInfo::of(answer);
   if (!got) return EPROTO;
   info = *got;
+  const bool mappable = (info.flags & RegionInfo::kMappable) != 0;
+  if (mappable != (arrived_.size() == 1)) return EPROTO;
+  if (mappable && file != nullptr) *file = std::move(arrived_.front());
   return 0;
 }
 

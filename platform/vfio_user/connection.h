@@ -31,7 +31,8 @@ class Connection {
   /// How long an answer may take.
   void set_patience(int milliseconds) { patience_ms_ = milliseconds; }
 
-  [[nodiscard]] int region(unsigned index, RegionInfo& info);
+  /// `file`, unless null: gets the memory of a region that may be mapped.
+  [[nodiscard]] int region(unsigned index, RegionInfo& info, Descriptor* file = nullptr);
   [[nodiscard]] int irq(IrqKind kind, IrqInfo& info);
   [[nodiscard]] int read(unsigned region, std::uint64_t offset, void* data, std::uint32_t bytes);
   [[nodiscard]] int write(unsigned region, std::uint64_t offset, const void* data, std::uint32_t bytes);
@@ -67,11 +68,13 @@ class Connection {
                         std::vector<std::uint8_t>* answer = nullptr,
                         const std::vector<int>& descriptors = {});
   [[nodiscard]] int serve(const Header& header, std::vector<std::uint8_t>& payload);
+  [[nodiscard]] ssize_t receive_some(std::uint8_t* to, std::size_t bytes);
   [[nodiscard]] int receive_bytes(std::uint8_t* to, std::size_t bytes, int milliseconds);
 
   Descriptor socket_;
   Version version_;
   int patience_ms_ = 60'000;
+  std::vector<Descriptor> arrived_;  ///< with the message that was taken last
   std::uint16_t next_id_ = 1;
   Memory memory_;
 };

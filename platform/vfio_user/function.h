@@ -51,6 +51,9 @@ class Function {
   struct Region {
     std::uint64_t bytes = 0;  ///< 0: there is none
     bool readable = true, writable = true;
+    /// Memory that clients may map instead of making accesses, of which the function hears nothing then: a
+    /// file that has just these bytes, and is open as long as the function is there; -1: accesses only.
+    int file = -1;
   };
   /// Of kRegions.
   [[nodiscard]] virtual Region region(unsigned index) const = 0;

@@ -41,6 +41,8 @@ class Service final : public SessionOwner, public std::enable_shared_from_this<S
     if (const auto client = client_) client->end();
   }
   [[nodiscard]] bool has_client() const { return client_ != nullptr; }
+  /// Null: there is none.
+  [[nodiscard]] Session* client() const { return client_.get(); }
 
   [[nodiscard]] bool admit(Session& session) override {
     if (client_ || closed_) return false;
@@ -64,7 +66,8 @@ class Service final : public SessionOwner, public std::enable_shared_from_this<S
   void take(Listener::Socket socket) {
     if (strangers_.size() >= kMostStrangers) strangers_.front()->end();
     auto session =
-        std::make_shared<Session>(std::move(socket), function_, shared_from_this(), options_.patience);
+        std::make_shared<Session>(std::move(socket), function_, shared_from_this(), options_.patience,
+                                  options_.is_looked_at);
     strangers_.push_back(session);
     session->start();
   }
@@ -99,6 +102,13 @@ class SocketServer final : public Server {
   SocketServer& operator=(const SocketServer&) = delete;
 
   [[nodiscard]] bool has_client() const override { return service_->has_client(); }
+  bool look() override {
+    Session* const client = service_->client();
+    return client != nullptr && client->look();
+  }
+  void sleep() override {
+    if (Session* const client = service_->client(); client != nullptr) client->sleep();
+  }
   void disconnect() override { service_->disconnect(); }
   [[nodiscard]] const ServerCounters& counters() const override { return service_->count(); }
 

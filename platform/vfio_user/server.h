@@ -52,6 +52,8 @@ class Server {
   struct Options {
     /// How long a client may take to answer when its memory is asked for by message.
     std::chrono::milliseconds patience{30'000};
+    /// Who runs `io` calls look() where it does not sleep, and sleep() before it does.
+    bool is_looked_at = false;
     /// Hears a sentence of everything that goes wrong.
     std::function<void(const std::string& sentence)> log;
   };
@@ -62,6 +64,11 @@ class Server {
   virtual ~Server() = default;
 
   [[nodiscard]] virtual bool has_client() const = 0;
+  /// Takes what its client has sent since it was last heard, without the detours of `io`: for a client that was
+  /// answered and asks again at once. Whether there was something. Pre: not called within it.
+  virtual bool look() = 0;
+  /// `io` tells of the client from now on.
+  virtual void sleep() = 0;
   /// Cuts its client off, if it has one.
   virtual void disconnect() = 0;
   [[nodiscard]] virtual const ServerCounters& counters() const = 0;

@@ -28,12 +28,13 @@ int process_of(int socket) {
 }  // namespace
 
 Session::Session(Socket socket, Function& function, std::shared_ptr<SessionOwner> owner,
-                 std::chrono::milliseconds patience)
+                 std::chrono::milliseconds patience, bool is_looked_at)
     : socket_(std::move(socket)),
       function_(function),
       owner_(std::move(owner)),
       patience_(patience),
       process_(process_of(socket_.native_handle())),
+      is_looked_at_(is_looked_at),
       interrupts_(function),
       timer_(socket_.get_executor()) {
   socket_.non_blocking(true);
@@ -81,9 +82,21 @@ void Session::receive() {
                         s.goes_on_ = false;
                         s.receive();
                       }));
-  } else if (!listening_) {
+  } else if (!listening_ && !resting_) {
     await_its_end();
   }
+}
+
+bool Session::look() {
+  if (!std::exchange(resting_, false)) return false;
+  const auto self = shared_from_this();
+  const std::uint64_t before = taken_;
+  receive();
+  return ended_ || taken_ != before;
+}
+
+void Session::sleep() {
+  if (std::exchange(resting_, false)) listen();
 }
 
 /// Carries out what has waited, if that may be, or takes something off the connection. False: there is
@@ -195,15 +208,7 @@ bool Session::fill_inbox() {
   inbox_begin_ = 0;
   inbox_end_ = static_cast<std::size_t>(n);
   std::vector<Descriptor> descriptors;
-  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int number = -1;
-      std::memcpy(&number, CMSG_DATA(c) + i * sizeof number, sizeof number);
-      descriptors.emplace_back(number);
-    }
-  }
+  take_descriptors(message, descriptors);
   if (n == 0) {
     end();
     return false;
@@ -243,7 +248,16 @@ std::uint64_t Session::last_begun() const {
   return last;
 }
 
+/// Another look would find nothing now.
 void Session::await_more() {
+  if (is_looked_at_ && attached_ && !listening_) {
+    resting_ = true;
+  } else {
+    listen();
+  }
+}
+
+void Session::listen() {
   if (std::exchange(listening_, true)) return;
   socket_.async_wait(Socket::wait_read,
                      while_it_lasts([](Session& s, const boost::system::error_code& error) {
@@ -387,7 +401,8 @@ void Session::tell_region(const Message& message) {
   info->flags = 0;
   if (region.bytes != 0 && region.readable) info->flags |= RegionInfo::kReadable;
   if (region.bytes != 0 && region.writable) info->flags |= RegionInfo::kWritable;
-  reply(message.header, info->payload());
+  if (region.file >= 0) info->flags |= RegionInfo::kMappable;
+  reply(message.header, info->payload(), region.file);
 }
 
 void Session::tell_irq(const Message& message) {
@@ -487,25 +502,26 @@ void Session::write_regions(const Message& message) {
 
 void Session::finished() {
   --under_way_;
-  receive();
+  // What else may have come is looked for elsewhere.
+  if (!waiting_commands_.empty() || (!listening_ && !resting_)) receive();
 }
 
 // Answers.
 
-void Session::reply(const Header& to, std::vector<std::uint8_t> payload) {
+void Session::reply(const Header& to, const std::vector<std::uint8_t>& payload, int file) {
   if (!to.wants_reply()) return;
   Header header;
   header.id = to.id;
   header.command = to.command;
   header.flags = Header::kReply;
-  send(header, payload);
+  send(header, payload, file);
 }
 
-void Session::answer(const Header& to, int error, std::vector<std::uint8_t> payload) {
+void Session::answer(const Header& to, int error, const std::vector<std::uint8_t>& payload) {
   if (error != 0) {
     refuse(to, error);
   } else {
-    reply(to, std::move(payload));
+    reply(to, payload);
   }
 }
 
@@ -532,22 +548,27 @@ void Session::cut_off(const std::string& why) {
   end();
 }
 
-void Session::send(Header header, const std::vector<std::uint8_t>& payload) {
+void Session::send(Header header, const std::vector<std::uint8_t>& payload, int file) {
   if (ended_) return;
   header.bytes = static_cast<std::uint32_t>(Header::kBytes + payload.size());
   std::vector<std::uint8_t> message(header.bytes);
   header.put(message.data());
   std::copy(payload.begin(), payload.end(), message.begin() + Header::kBytes);
   unsent_bytes_ += message.size();
-  unsent_.push_back(std::move(message));
+  unsent_.push_back({std::move(message), file});
   if (unsent_.size() == 1) send_more();
 }
 
 void Session::send_more() {
   while (!unsent_.empty()) {
-    const std::vector<std::uint8_t>& first = unsent_.front();
-    const ssize_t n = ::send(socket_.native_handle(), first.data() + sent_, first.size() - sent_,
-                             MSG_DONTWAIT | MSG_NOSIGNAL);
+    Unsent& first = unsent_.front();
+    iovec part{first.bytes.data() + sent_, first.bytes.size() - sent_};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    std::vector<char> control;
+    if (first.file >= 0) add_descriptors({first.file}, control, message);
+    const ssize_t n = sendmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -564,7 +585,8 @@ void Session::send_more() {
     }
     sent_ += static_cast<std::size_t>(n);
     unsent_bytes_ -= static_cast<std::size_t>(n);
-    if (sent_ < first.size()) continue;
+    first.file = -1;
+    if (sent_ < first.bytes.size()) continue;
     unsent_.pop_front();
     sent_ = 0;
   }

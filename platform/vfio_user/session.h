@@ -38,10 +38,13 @@ class Session final : public Client, public std::enable_shared_from_this<Session
  public:
   using Socket = boost::asio::local::stream_protocol::socket;
   Session(Socket socket, Function& function, std::shared_ptr<SessionOwner> owner,
-          std::chrono::milliseconds patience);
+          std::chrono::milliseconds patience, bool is_looked_at = false);
 
   /// Begins to take commands.
   void start() { receive(); }
+  /// As Server::look() and sleep() say.
+  bool look();
+  void sleep();
   /// Ends it, telling its owner and the function. What the function has under way is answered to nobody.
   void end();
   /// Accesses that the function has at a time, and as many again where one command has several. Other
@@ -103,6 +106,7 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   void cut_off_for_descriptors();
   [[nodiscard]] bool begin_payload();
   void await_more();
+  void listen();
   void await_its_end();
   void handle(Message message);
   void handle_reply(const Message& message);
@@ -119,12 +123,13 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   void reset(const Message& message);
   [[nodiscard]] int problem_of(const RegionAccess& access, bool writes) const;
 
-  void reply(const Header& to, std::vector<std::uint8_t> payload);
+  /// `file`: goes with it; -1: none. It stays the caller's, and open as long as the session.
+  void reply(const Header& to, const std::vector<std::uint8_t>& payload, int file = -1);
   void refuse(const Header& to, int error);
   /// Whichever it is: `error` is an errno, or 0.
-  void answer(const Header& to, int error, std::vector<std::uint8_t> payload);
+  void answer(const Header& to, int error, const std::vector<std::uint8_t>& payload);
   void cut_off(const std::string& why);
-  void send(Header header, const std::vector<std::uint8_t>& payload);
+  void send(Header header, const std::vector<std::uint8_t>& payload, int file = -1);
   void send_more();
   /// One less of the commands that the function has.
   void finished();
@@ -160,6 +165,8 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   std::deque<Message> waiting_commands_;
   std::size_t waiting_bytes_ = 0;  ///< of those
   unsigned unheard_ = 0;           ///< refusals that the client does not listen to
+  const bool is_looked_at_;
+  bool resting_ = false;           ///< until somebody looks for more, or has it listen
   bool listening_ = false;         ///< for more to come
   bool receiving_ = false;         ///< within receive()
   bool goes_on_ = false;           ///< in a turn to come
@@ -167,7 +174,11 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   unsigned under_way_ = 0;
 
   // What goes.
-  std::deque<std::vector<std::uint8_t>> unsent_;
+  struct Unsent {
+    std::vector<std::uint8_t> bytes;
+    int file = -1;  ///< that goes with the first of them; -1: none
+  };
+  std::deque<Unsent> unsent_;
   std::size_t unsent_bytes_ = 0;
   std::size_t promised_bytes_ = 0;  ///< of accesses that the function has
   std::size_t sent_ = 0;            ///< of the first of them

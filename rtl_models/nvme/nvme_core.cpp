@@ -382,7 +382,7 @@ void NvmeCore::visit_gauges(GaugeVisitor& visitor) const {
 
 void NvmeCore::archive(StateArchive& a) {
   a(registers_, state_, engine_, log_, masked_, ready_, fatal_, resetting_, shutting_, shut_, waiting_, now_);
-  a.fixed(buffer_).fixed(untold_);
+  a(buffer_).fixed(untold_);
   find_to_tell();
 }
 

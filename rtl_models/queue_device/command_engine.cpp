@@ -28,9 +28,8 @@ unsigned status_of(TlpOutcome outcome) {
 
 }  // namespace
 
-CommandEngine::CommandEngine(EndpointCore& bus, std::vector<QueuePair>& queues,
-                             std::vector<std::uint8_t>& buffer, CommandListener& listener,
-                             const QueueDeviceParameters& parameters)
+CommandEngine::CommandEngine(EndpointCore& bus, std::vector<QueuePair>& queues, DeviceMemory& buffer,
+                             CommandListener& listener, const QueueDeviceParameters& parameters)
     : bus_(bus),
       queues_(queues),
       buffer_(buffer),

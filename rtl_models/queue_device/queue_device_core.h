@@ -74,7 +74,10 @@ class QueueDeviceCore final : public EndpointFunction, private CommandListener {
   [[nodiscard]] bool busy() const override { return engine_.busy() || resetting_; }
   [[nodiscard]] const QueueDeviceCounters& counters() const { return counters_; }
   /// Its own memory.
-  [[nodiscard]] std::vector<std::uint8_t>& buffer() { return buffer_; }
+  [[nodiscard]] DeviceMemory& buffer() { return buffer_; }
+  [[nodiscard]] DeviceMemory* memory_behind(unsigned bar) override {
+    return bar == kBufferBar ? &buffer_ : nullptr;
+  }
   [[nodiscard]] const RegisterFile& registers() const override { return registers_; }
   [[nodiscard]] unsigned register_bar() const override { return kRegisterBar; }
   [[nodiscard]] const std::vector<QueuePair>& queues() const { return queues_; }
@@ -84,7 +87,7 @@ class QueueDeviceCore final : public EndpointFunction, private CommandListener {
   }
   void visit_gauges(GaugeVisitor& visitor) const override;
   void archive(StateArchive& a) override {
-    a(registers_, engine_, events_, waiting_, log_, counters_, now_).fixed(queues_).fixed(buffer_);
+    a(registers_, engine_, events_, waiting_, log_, counters_, now_).fixed(queues_)(buffer_);
   }
 
  private:
@@ -112,7 +115,7 @@ class QueueDeviceCore final : public EndpointFunction, private CommandListener {
   double cycles_per_us_;
   RegisterFile registers_;
   std::vector<QueuePair> queues_;
-  std::vector<std::uint8_t> buffer_;
+  DeviceMemory buffer_;
   CommandEngine engine_;
   std::deque<std::uint32_t> events_;
   bool resetting_ = false;

@@ -4,6 +4,7 @@
 
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/state_archive.h"
+#include "rtl_models/pcie/endpoint/device_memory.h"
 #include "rtl_models/pcie/endpoint/device_observer.h"
 #include "rtl_models/pcie/packets/endpoint_core.h"
 #include "rtl_models/registers/access_log.h"
@@ -40,6 +41,8 @@ class EndpointFunction {
   [[nodiscard]] virtual const RegisterFile& registers() const = 0;
   /// The BAR in which they lie, at offset 0.
   [[nodiscard]] virtual unsigned register_bar() const = 0;
+  /// What is behind a BAR that has memory of the device and nothing else; null: that one has not.
+  [[nodiscard]] virtual DeviceMemory* memory_behind(unsigned /*bar*/) { return nullptr; }
   /// Its counters, under the path `block`.
   virtual void visit(std::string_view block, CounterVisitor& visitor) const = 0;
   /// Gauges beyond those of its link, its vectors and its registers.

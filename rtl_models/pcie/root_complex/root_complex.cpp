@@ -77,7 +77,7 @@ void RootComplex::take(std::uint64_t t, unsigned from, Tlp* tlp) {
     case TlpRoute::To::memory: {
       const unsigned distance = core_.channel_of(tlp->address) * core_.parameters().channel_distance;
       const std::uint64_t at = effect_edge(t, from, *tlp, distance);
-      effects_.emplace(at, EgressQueue::Entry{at, from, false, tlp, downs(from)});
+      effects_.emplace(at, Effect{{at, from, false, tlp, downs(from)}});
       return;
     }
     case TlpRoute::To::interrupts: {
@@ -125,7 +125,13 @@ void RootComplex::delay(std::uint64_t t, unsigned from, unsigned to, Tlp* tlp) {
   const TlpClass of = class_of(tlp->kind);
   const bool counted = of != TlpClass::completion;
   if (counted) ++port.waiting[static_cast<unsigned>(of)];
-  ports_[to].leaving.push({at, from, counted, tlp, downs(from)});
+  const EgressQueue::Entry entry{at, from, counted, tlp, downs(from)};
+  // By then memory outside may still have a write under way that came before it.
+  if (core_.reaches_outside() && from != 0 && to != 0 && to != from && !tlp->relaxed_ordering) {
+    effects_.emplace(at, Effect{entry, true});
+  } else {
+    ports_[to].leaving.push(entry);
+  }
 }
 
 /// Moves on what is to leave by a port, has waited long enough and finds room.
@@ -166,8 +172,8 @@ void RootComplex::send(unsigned to, Tlp* tlp) {
 void RootComplex::arrive(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   for (; !effects_.empty() && effects_.begin()->first <= t; effects_.erase(effects_.begin())) {
-    const EgressQueue::Entry& effect = effects_.begin()->second;
-    Port& port = ports_[effect.from];
+    const Effect& effect = effects_.begin()->second;
+    Port& port = ports_[effect.entry.from];
     if (port.unfinished != 0) {
       port.held.push_back(effect);
     } else {
@@ -176,11 +182,13 @@ void RootComplex::arrive(Cycle now) {
   }
 }
 
-void RootComplex::take_effect(const EgressQueue::Entry& effect, Cycle now) {
-  if (const auto status = core_.perform(*effect.tlp, true, now))
-    return answer(effect, *status, domain().edge_at_or_after(now));
-  ports_[effect.from].unfinished += effect.tlp->posted();
-  outside_.push_back(effect);
+void RootComplex::take_effect(const Effect& effect, Cycle now) {
+  const EgressQueue::Entry& entry = effect.entry;
+  if (effect.goes_on) return ports_[entry.tlp->route].leaving.push(entry);
+  if (const auto status = core_.perform(*entry.tlp, true, now))
+    return answer(entry, *status, domain().edge_at_or_after(now));
+  ports_[entry.from].unfinished += entry.tlp->posted();
+  outside_.push_back(entry);
 }
 
 /// The answer to a request that has taken effect in memory leaves from edge `t` on.
@@ -208,7 +216,7 @@ void RootComplex::finish_outside(const Tlp& request, CompletionStatus status) {
   port.unfinished -= request.posted();
   answer(effect, status, domain().edge_at_or_after(now));
   while (port.unfinished == 0 && !port.held.empty()) {
-    const EgressQueue::Entry next = port.held.front();
+    const Effect next = port.held.front();
     port.held.pop_front();
     take_effect(next, now);
   }

@@ -28,6 +28,8 @@ namespace warpline {
 /// - What goes on to another port leaves `forward_latency` after it has arrived, and unless its ordering is
 ///   relaxed not before the posted writes before it over the same link have taken effect in memory: who has
 ///   the answer to a load finds in memory what the device wrote before it answered. A refusal takes as long.
+///   Where memory outside has such a write under way, only what goes to another device waits for that: the
+///   host may be who has to end it.
 /// - What leaves by a port leaves in the order in which it came, from whichever port and from memory, but for
 ///   what may pass (EgressQueue). No more than `forward_queue` posted requests of one port wait for that, and
 ///   as many others.
@@ -93,19 +95,24 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   [[nodiscard]] const RootComplexCore& core() const { return core_; }
 
  private:
+  /// What takes effect in its turn: on memory, or by going on to the port that is its packet's route.
+  struct Effect {
+    EgressQueue::Entry entry;
+    bool goes_on = false;
+  };
   /// Where packets come and go: the host's is the first.
   struct Port {
     std::unique_ptr<TlpPort> link;
     LooseTlpTarget* loose = nullptr;
-    std::uint64_t ordered = 0;            ///< edge at which the last ordered posted write takes effect
-    std::array<unsigned, 2> waiting{};    ///< requests that came here and wait to leave, by class
-    EgressQueue leaving;                  ///< packets that leave by this port
-    unsigned unfinished = 0;              ///< posted writes of its that memory outside has under way
-    std::deque<EgressQueue::Entry> held;  ///< what came behind them, for memory
+    std::uint64_t ordered = 0;          ///< edge at which the last ordered posted write takes effect
+    std::array<unsigned, 2> waiting{};  ///< requests that came here and wait to leave, by class
+    EgressQueue leaving;                ///< packets that leave by this port
+    unsigned unfinished = 0;            ///< posted writes of its that memory outside has under way
+    std::deque<Effect> held;            ///< what came behind them, for memory or another device
   };
   void make_ports(const LinkParameters& host, const std::vector<LinkParameters>& links);
   void arrive(Cycle now) override;
-  void take_effect(const EgressQueue::Entry& effect, Cycle now);
+  void take_effect(const Effect& effect, Cycle now);
   void answer(const EgressQueue::Entry& effect, CompletionStatus status, std::uint64_t t);
   void take(std::uint64_t t, unsigned from, Tlp* tlp);
   [[nodiscard]] std::uint64_t effect_edge(std::uint64_t t, unsigned from, const Tlp& tlp, unsigned distance);
@@ -139,10 +146,9 @@ class RootComplex final : public Component, public LooseTlpTarget, private Memor
   RootComplexCore core_;
   std::shared_ptr<MemoryWriters> writers_;
   std::vector<Port> ports_;
-  std::multimap<std::uint64_t, EgressQueue::Entry>
-      effects_;                              ///< on memory, by edge and then in order of arrival
-  std::vector<EgressQueue::Entry> outside_;  ///< requests that memory outside has under way
-  std::vector<Tlp*> completions_;            ///< scratch
+  std::multimap<std::uint64_t, Effect> effects_;  ///< by edge and then in order of arrival
+  std::vector<EgressQueue::Entry> outside_;       ///< requests that memory outside has under way
+  std::vector<Tlp*> completions_;                 ///< scratch
   std::function<Injection(unsigned, const Tlp&)> decide_;
 };
 

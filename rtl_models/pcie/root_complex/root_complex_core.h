@@ -107,6 +107,7 @@ class RootComplexCore {
   [[nodiscard]] Iommu& iommu() { return iommu_; }
   /// Devices reach memory outside of the model from now on. It lives as long. Pre: nothing is under way.
   void reach_outside(OutsideMemory& memory) { outside_ = &memory; }
+  [[nodiscard]] bool reaches_outside() const { return outside_ != nullptr; }
 
   /// Where a packet that came over `from` goes; counts it. The address of a memory request is the physical
   /// one afterwards. A completion whose request went out before one of the two links was last down is for

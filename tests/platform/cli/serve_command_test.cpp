@@ -1,6 +1,9 @@
 // `serve --record` and `serve --replay`, by clients of this process.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -80,6 +83,47 @@ TEST(ServeCommand, ReplaysWhatItRecorded) {
   EXPECT_THAT(with(damaged).err, HasSubstr("it is damaged after"));
   EXPECT_THAT(with("warpline").err, HasSubstr("it is no record"));
   EXPECT_EQ(with("").status, kBadInput);
+}
+
+/// Takes a file as its disk once somebody else has looked at it so often, if it is quick enough.
+class Rival {
+ public:
+  Rival(const std::string& path, unsigned looks)
+      : file_(open(path.c_str(), O_RDWR | O_CLOEXEC)), looks_(inotify_init1(IN_CLOEXEC)) {
+    inotify_add_watch(looks_.number(), path.c_str(), IN_CLOSE_WRITE);
+    thread_ = std::thread([this, looks] {
+      for (unsigned seen = 0; seen < looks; ++seen) {
+        inotify_event event{};
+        if (read(looks_.number(), &event, sizeof event) != sizeof event) return;
+      }
+      flock(file_.number(), LOCK_EX | LOCK_NB);
+    });
+  }
+  ~Rival() { thread_.join(); }
+  Rival(const Rival&) = delete;
+  Rival& operator=(const Rival&) = delete;
+
+ private:
+  vfio_user::Descriptor file_, looks_;
+  std::thread thread_;
+};
+
+TEST(ServeCommand, SaysSoWhenADiskIsTakenAfterItWasLookedAt) {
+  const ScratchFolder folder;
+  const std::string disk = folder.path("disk"), next = folder.path("next");
+  for (const std::string& path : {disk, next}) std::ofstream(path) << "";
+  std::filesystem::resize_file(disk, 8192);
+  // To look at this one takes a while, and the first has been looked at by then.
+  std::filesystem::resize_file(next, std::uintmax_t{256} << 20U);
+  std::string said;
+  for (unsigned tries = 0; tries < 100 && said.find("--disk") == std::string::npos; ++tries) {
+    const Rival rival(disk, 2);
+    const test::Ended ended = command({"serve", "--socket", folder.path("socket"), "--disk", disk, "--disk",
+                                       next, "--record", "/dev/full"});
+    EXPECT_EQ(ended.status, kBadInput);
+    said = ended.err;
+  }
+  EXPECT_EQ(said, "");
 }
 
 TEST(ServeCommand, RefusesWhatMakesNoSense) {

@@ -7,8 +7,10 @@
 #include <cstring>
 #include <random>
 
+#include "platform/machine/device_log.h"
 #include "platform/serve/control_client.h"
 #include "platform/serve/control_server.h"
+#include "rtl_models/registers/access_log.h"
 #include "tests/platform/serve/served_peers.h"
 
 namespace warpline {
@@ -78,6 +80,14 @@ class Raw {
     for (char c = 0; recv(socket_.number(), &c, 1, 0) == 1 && c != '\n';) out += c;
     return out;
   }
+  /// What is there of a line, as soon as something is.
+  [[nodiscard]] std::string begin() const {
+    char bytes[64];
+    const ssize_t n = recv(socket_.number(), bytes, sizeof bytes, 0);
+    return {bytes, static_cast<std::size_t>(n > 0 ? n : 0)};
+  }
+  /// It says nothing more, and listens.
+  void half_close() const { shutdown(socket_.number(), SHUT_WR); }
 
  private:
   vfio_user::Descriptor socket_;
@@ -305,6 +315,97 @@ TEST(Control, MistakesAreToldAndHarmNothing) {
   }
   EXPECT_THAT(answer, HasSubstr("peer[0]"));
   ServedDriver driver(*client);
+}
+
+TEST(Control, WhatIsNoRequestIsToldOnlyWhy) {
+  const ServedPeers peers;
+  const Raw raw(peers.control());
+  raw.send("{}\n{\"request\": \"function\"}\n");
+  EXPECT_EQ(raw.line(), R"({"done":false,"error":"\"request\" is missing"})");
+  EXPECT_EQ(
+      raw.line(),
+      R"({"done":false,"error":"there is no request \"function\"","hint":"did you mean \"functions\"?"})");
+}
+
+TEST_P(ControlInEveryTime, WhoSaysNothingMoreStillHearsALateAnswer) {
+  const auto client = peers.client();
+  ASSERT_NE(client, nullptr);
+  for (unsigned round = 0; round < 20; ++round) {
+    const Raw raw(peers.control());
+    raw.send("{\"request\": \"read\", \"register\": \"peer[0].IDENTITY\"}\n");
+    raw.half_close();
+    ASSERT_THAT(raw.line(), HasSubstr(R"("value":"0x574c5044")")) << round;
+    ASSERT_EQ(raw.line(), "");
+  }
+  // Who goes altogether waits for nothing.
+  for (unsigned i = 0; i < 3 * ControlServer::kMostClients; ++i)
+    Raw(peers.control()).send("{\"request\": \"read\", \"register\": \"peer[0].IDENTITY\"}\n");
+  ControlClient control = control_of(peers);
+  EXPECT_EQ(done(control, request(Kind::read, "peer[0].IDENTITY")).registers.size(), 1U);
+}
+
+TEST(Control, ALogIsWrittenWhileOthersAreServed) {
+  PcieSystemParameters parameters;
+  parameters.peer.log_entries = 8192;
+  ServedPeers peers(ServedPeers::Options{1, true, 0, parameters});
+  const auto client = peers.client();
+  ASSERT_NE(client, nullptr);
+  const std::uint32_t value = 1;
+  const auto write = [&](unsigned times) {
+    for (unsigned i = 0; i < times; ++i) ASSERT_EQ(client->connection().post(0, 0x28, &value, 4), 0);
+    std::uint32_t read = 0;
+    ASSERT_EQ(client->connection().read(0, 0x28, &read, 4), 0);
+  };
+  const auto all = [&] { return peers.within([&] { return peers.system().access_log(0).total(); }); };
+  write(10'000);
+  const std::uint64_t before = all();
+  const Raw raw(peers.control());
+  raw.send("{\"request\": \"log\", \"json\": true}\n");
+  // It is longer than what a connection holds: the end of it is not made yet when it begins to come.
+  std::string line = raw.begin();
+  write(10'000);
+  line += raw.line();
+  const auto reply = control_reply_from(line);
+  ASSERT_TRUE(reply.ok()) << reply.faults().front().text();
+  const std::string& log = reply.value().log;
+  std::uint64_t entries = 0, forgotten = 0;
+  unsigned stretches = 0;
+  for (std::size_t at = 0; (at = log.find("{\"device\"", at)) != std::string::npos; ++at) {
+    const std::string key = "\"forgotten\":";
+    const std::size_t end = log.find('}', at), count = log.find(key, at);
+    if (count < end) {
+      forgotten += std::stoull(log.substr(count + key.size()));
+      ++stretches;
+    } else {
+      ++entries;
+    }
+  }
+  EXPECT_EQ(entries + forgotten, before);
+  EXPECT_LT(entries, 8192U);
+  EXPECT_GE(stretches, 1U);
+  // As text, it is the same.
+  ControlClient control = control_of(peers);
+  const std::string text = done(control, request(Kind::log)).log;
+  EXPECT_EQ(text, peers.within([&] { return device_log(peers.system(), {}, false); }));
+}
+
+TEST(ControlMessages, ALongReplyIsALineOfPieces) {
+  ControlReply reply;
+  reply.to = Kind::log;
+  unsigned left = 3;
+  reply.more_log = [&left](std::string& out) {
+    out += "a \"line\"\n";
+    return --left != 0;
+  };
+  ControlReplyLine pieces(reply);
+  std::string line;
+  unsigned count = 0;
+  for (std::string piece = pieces.next(); !piece.empty(); piece = pieces.next(), ++count) line += piece;
+  EXPECT_EQ(count, 4U);
+  const auto heard = control_reply_from(line);
+  ASSERT_TRUE(heard.ok());
+  EXPECT_EQ(heard.value().log, "a \"line\"\na \"line\"\na \"line\"\n");
+  EXPECT_FALSE(heard.value().log_is_json);
 }
 
 TEST(Control, RandomBytesHarmNothing) {

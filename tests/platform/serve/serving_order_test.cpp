@@ -207,6 +207,42 @@ TEST(ServingOrder, ACompletionFollowsDataThatWentByMessage) {
   EXPECT_EQ(written, 4096U);
 }
 
+TEST(ServingOrder, WhatGoesToAnotherDeviceFollowsAWriteByMessage) {
+  ServedPeers peers(ServedPeers::Options{2, false, 0, {}});
+  const auto one = peers.client(0), other = peers.client(1);
+  ASSERT_TRUE(one != nullptr && other != nullptr);
+  ASSERT_EQ(one->connection().map({3, 0, kAsked, 0x1'0000}, -1), 0);
+  ServedDriver driver(*one, false);
+  wl_peer_command command{};
+  command.opcode = WL_PEER_OPCODE_FILL;
+  command.operand = 0x5A5A'5A5A'5A5A'5A5A;
+  command.length = 64;
+  for (const std::uint64_t to : {kAsked, other->bars()[4].address}) {
+    command.destination = to;
+    ASSERT_EQ(wl_peer_submit(&driver.peer(), 0, &command), WL_OK);
+  }
+  ASSERT_EQ(wl_peer_ring(&driver.peer(), 0), WL_OK);
+  for (unsigned tries = 0; !peers.within([&] { return peers.machine().waits_for_client(); }); ++tries)
+    ASSERT_LT(tries, 10'000U);
+  // Reads take model time, far more than the second write needs; those of the device itself are answered,
+  // too.
+  for (unsigned i = 0; i < 100; ++i) {
+    ASSERT_EQ(read(other->connection(), 0, 0), WL_PEER_IDENTITY_VALUE);
+    ASSERT_EQ(read(other->connection(), 4, 0), 0U) << i;
+  }
+  unsigned asked = 0;
+  one->connection().answer_by([&](std::uint64_t, std::uint8_t*, std::size_t bytes, bool) {
+    asked += static_cast<unsigned>(bytes);
+    return true;
+  });
+  ASSERT_EQ(read(one->connection(), 0, 0), WL_PEER_IDENTITY_VALUE);
+  for (unsigned tries = 0; read(other->connection(), 4, 0) != 0x5A5A'5A5A; ++tries) {
+    ASSERT_LT(tries, 10'000U);
+    ASSERT_EQ(one->connection().listen(1), 0);
+  }
+  EXPECT_EQ(asked, 64U);
+}
+
 TEST(ServingOrder, NobodyWaitsLongForASilentClient) {
   const ServedPeers peers(ServedPeers::Options{2, true, 0, {}});
   const auto one = peers.client(0), other = peers.client(1);

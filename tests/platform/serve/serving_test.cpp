@@ -210,6 +210,55 @@ TEST(Serving, AMachineThatIsNotTheirsIsNotReached) {
             WL_PEER_STATUS_CODE_UNSUPPORTED_REQUEST);
 }
 
+TEST(Serving, MemoryBehindABarIsMappedWhereThatIsChosen) {
+  PcieSystemParameters parameters;
+  parameters.nvme.count = 1;
+  parameters.nvme.buffer_bytes = 65536;
+  ServedPeers peers(ServedPeers::Options{2, true, 0, parameters});
+  const auto map = [&](unsigned port, unsigned bar) {
+    return peers.within([&] { return peers.machine().map(port, bar); });
+  };
+  EXPECT_EQ(map(0, 4), "");
+  EXPECT_EQ(map(2, 4), "");
+  EXPECT_THAT(map(0, 0), testing::HasSubstr("registers"));
+  EXPECT_THAT(map(0, 2), testing::HasSubstr("interrupts"));
+  EXPECT_THAT(map(2, 0), testing::HasSubstr("registers"));
+  EXPECT_THAT(map(1, 1), testing::HasSubstr("no such BAR"));
+  EXPECT_THAT(map(1, 6), testing::HasSubstr("no such BAR"));
+
+  const auto one = peers.client(0), other = peers.client(1), nvme = peers.client(2);
+  ASSERT_TRUE(one != nullptr && other != nullptr && nvme != nullptr);
+  EXPECT_NE(one->bars()[4].memory.bytes, nullptr);
+  EXPECT_EQ(one->bars()[0].memory.bytes, nullptr);
+  EXPECT_EQ(other->bars()[4].memory.bytes, nullptr);
+  EXPECT_NE(nvme->bars()[4].memory.bytes, nullptr);
+  // What the device writes and what software does is one memory, by whichever way.
+  // Another device reaches it on the bus.
+  ServedDriver driver(*other);
+  constexpr std::uint32_t kBytes = 5000;
+  auto* const from = static_cast<std::uint8_t*>(other->allocate(kBytes));
+  const std::vector<std::uint8_t> bytes = random_bytes(kBytes, 4);
+  std::memcpy(from, bytes.data(), kBytes);
+  const std::uint64_t memory = one->bars()[4].address;
+  ASSERT_EQ(driver.copy(driver.bus(from), memory + 64, kBytes), WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(std::memcmp(one->bars()[4].memory.bytes.get() + 64, bytes.data(), kBytes), 0);
+  const auto reads = [&] { return peers.within([&] { return peers.machine().counters().reads; }); };
+  const std::uint64_t before = reads();
+  std::memset(one->bars()[4].memory.bytes.get(), 0x5A, 64);
+  const wl_port& port = one->port();
+  port.write(port.context, 4, 64, 8, 0x0123'4567'89AB'CDEF);
+  EXPECT_EQ(port.read(port.context, 4, 0, 4), 0x5A5A'5A5AU);
+  EXPECT_EQ(reads(), before);
+  auto* const to = static_cast<std::uint64_t*>(other->allocate(16));
+  ASSERT_EQ(driver.copy(memory + 56, driver.bus(to), 16), WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(to[0], 0x5A5A'5A5A'5A5A'5A5AU);
+  EXPECT_EQ(to[1], 0x0123'4567'89AB'CDEFU);
+  // Messages see it, too.
+  std::uint64_t word = 0;
+  ASSERT_EQ(one->connection().read(4, 64, &word, 8), 0);
+  EXPECT_EQ(word, 0x0123'4567'89AB'CDEFU);
+}
+
 TEST(Serving, TheMessageTableIsTheClients) {
   ServedPeers peers;
   const auto client = peers.client();

@@ -1,0 +1,86 @@
+#include "platform/observe/pcie_watcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "platform/machine/pcie_system.h"
+#include "platform/observe/selected_probes.h"
+#include "rtl_models/sim/engine.h"
+
+namespace warpline {
+
+PcieWatcher::PcieWatcher(PcieSystem& system, WatchOptions options)
+    : system_(system),
+      options_(std::move(options)),
+      selection_(options_.probes),
+      recorder_(system.engine(), options_.window, *this) {}
+
+PcieWatcher::~PcieWatcher() = default;
+
+Diagnostics PcieWatcher::open_files() {
+  if (!options_.wave.empty()) {
+    if (const std::string failure = wave_file_.open(options_.wave); !failure.empty())
+      return {Diagnostic::about("--wave", failure)};
+    vcd_ = std::make_unique<VcdWriter>(wave_file_, system_.mhz());
+  }
+  if (!options_.timeline.empty()) {
+    if (const std::string failure = timeline_file_.open(options_.timeline); !failure.empty())
+      return {Diagnostic::about("--timeline", failure)};
+    timeline_ = std::make_unique<TimelineWriter>(timeline_file_, options_.window, system_.mhz());
+  }
+  return {};
+}
+
+Diagnostics PcieWatcher::start() {
+  if (Diagnostics faults = selection_.faults(system_.engine()); !faults.empty()) return faults;
+  unsigned shown = 0;
+  for (unsigned i = 0; i < system_.peers(); ++i) shown += selection_.takes(system_.peer(i)) ? 1 : 0;
+  if (!options_.timeline.empty() && shown == 0)
+    return {Diagnostic::about("--timeline", "it shows queue devices, and there is none to be shown",
+                              "--wave shows what all blocks held")};
+  if (Diagnostics faults = open_files(); !faults.empty()) return faults;
+  if (timeline_ != nullptr) show_devices();
+  if (vcd_ != nullptr) add_probes(system_.engine(), selection_, true, {}, recorder_, probes_);
+  return {};
+}
+
+void PcieWatcher::show_devices() {
+  std::vector<QueueDevice*> peers;
+  for (unsigned i = 0; i < system_.peers(); ++i)
+    if (selection_.takes(system_.peer(i))) peers.push_back(&system_.peer(i));
+  for (const QueueDevice* peer : peers) timeline_->show(*peer);
+  for (QueueDevice* peer : peers) devices_.emplace_back(*peer, *timeline_, options_.window);
+  // It has nothing but what the devices tell, which may be much before anything of a wave is.
+  timeline_->start(0, {}, {});
+}
+
+std::vector<std::string> PcieWatcher::finish() {
+  recorder_.finish();
+  probes_.clear();
+  devices_.clear();
+  std::vector<std::string> failures;
+  const auto close = [&failures](OutputFile& file, const char* option) {
+    if (const std::string failure = file.close(); !failure.empty())
+      failures.push_back(std::string(option) + ": " + failure);
+  };
+  if (vcd_ != nullptr) close(wave_file_, "--wave");
+  if (timeline_ != nullptr) close(timeline_file_, "--timeline");
+  return failures;
+}
+
+void PcieWatcher::start(Cycle first, const std::vector<Signal>& signals,
+                        const std::vector<std::uint64_t>& values) {
+  if (vcd_ != nullptr) vcd_->start(first, signals, values);
+}
+
+void PcieWatcher::change(Cycle cycle, std::uint32_t signal, std::uint64_t value) {
+  vcd_->change(cycle, signal, value);
+}
+
+void PcieWatcher::finish(Cycle last) {
+  if (vcd_ != nullptr) vcd_->finish(last);
+  for (DeviceTimeline& device : devices_) device.finish(last);
+  if (timeline_ != nullptr) timeline_->finish(last);
+}
+
+}  // namespace warpline
