@@ -5,3 +5,4 @@
 . /tests/common.sh
 find_disk
 gpu_io "$(function_of gpu)" "$folder" "/dev/$controller" "$disk" /tests/nvme_io.ptx || fail "the program has failed"
+echo "gpu[0].launches 1" >>/tmp/saw
