@@ -219,6 +219,7 @@ TEST(GpuNvme, ItsTimelineShowsWhoDoesWhatAndWhen) {
   const Workspace workspace;
   Scenario s = scenario();
   s.timeline = workspace.path("t.json");
+  s.probes = {"nvme*"};
   expect_right(s);
   const Timeline timeline = parse_timeline(read_file(s.timeline));
   EXPECT_EQ(timeline.kernels, std::vector<std::string>{"nvme_io"});

@@ -59,11 +59,12 @@ class Machine {
   Machine(const warpline::GpuConfig& config, const warpline::RunOptions& options) : gpu_(config, options) {}
 
   /// Finds the devices, and lets each of the two reach the other. Returns why it cannot.
-  std::string set_up(const std::string& timeline) {
+  std::string set_up(const Scenario& scenario) {
     gpu_.build();
-    if (!timeline.empty()) {
+    if (!scenario.timeline.empty()) {
       warpline::WatchOptions watched;
-      watched.timeline = timeline;
+      watched.timeline = scenario.timeline;
+      watched.probes = scenario.probes;
       watcher_ = &gpu_.attach(warpline::make_watcher(gpu_, watched));
       if (const auto faults = watcher_->start(); !faults.empty()) return text_of(faults);
     }
@@ -178,7 +179,7 @@ Outcome run(const Scenario& scenario) {
   if (!module.ok()) return out.failure = text_of(module.faults()), out;
 
   Machine machine(config.value(), scenario.options);
-  if (out.failure = machine.set_up(scenario.timeline); !out.failure.empty()) return out;
+  if (out.failure = machine.set_up(scenario); !out.failure.empty()) return out;
   warpline::GpuPlatform& gpu = machine.gpu();
   Drive drive(machine.host(), machine.drive());
 

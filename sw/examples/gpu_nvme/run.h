@@ -12,12 +12,13 @@ struct Scenario {
   std::string kernel;                 ///< file of the PTX, made of kernels/nvme_io.cu
   std::vector<std::string> settings;  ///< of the platform, beyond a drive
   warpline::RunOptions options;
-  std::string timeline;   ///< a file for it; empty: none is written
-  unsigned chunks = 24;   ///< that the kernel copies
-  unsigned blocks = 32;   ///< of a chunk
-  unsigned buffers = 8;   ///< of a chunk each: so many commands are under way
-  unsigned entries = 16;  ///< of the kernel's queues
-  unsigned launches = 1;  ///< that share the chunks
+  std::string timeline;             ///< a file for it; empty: none is written
+  std::vector<std::string> probes;  ///< what it shows: patterns of blocks, none: everything
+  unsigned chunks = 24;             ///< that the kernel copies
+  unsigned blocks = 32;             ///< of a chunk
+  unsigned buffers = 8;             ///< of a chunk each: so many commands are under way
+  unsigned entries = 16;            ///< of the kernel's queues
+  unsigned launches = 1;            ///< that share the chunks
   unsigned threads = 128;
   std::uint64_t patience = 100'000;  ///< looks of the kernel at a completion before it gives up
   unsigned host_pages = 40;          ///< that the host writes and reads by each of its queues
