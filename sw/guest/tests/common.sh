@@ -75,6 +75,7 @@ interrupts_of() { # FOLDER
 }
 # Asks the server outside for what `warpline control` does, and says its answer.
 host() { # WORD...
+  [ -n "${WARPLINE_HOST-}" ] || fail "nobody outside answers in a shell: \`warpline control\` there asks the server"
   exec 3<>"$WARPLINE_HOST"
   echo "$*" >&3
   answer=
