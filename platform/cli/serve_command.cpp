@@ -227,7 +227,7 @@ class Observation {
   /// Begins, if anything is wanted. Says what is wrong; an exit status.
   [[nodiscard]] int start(PcieSystem& system, const WatchOptions& options) {
     if (!options.wanted()) return kDone;
-    watcher_.emplace(system, options);
+    watcher_ = make_pcie_watcher(system, options);
     const Diagnostics faults = watcher_->start();
     return faults.empty() ? kDone : bad_input(faults);
   }
@@ -240,7 +240,7 @@ class Observation {
   }
 
  private:
-  std::optional<PcieWatcher> watcher_;
+  std::unique_ptr<PcieWatcher> watcher_;
 };
 
 /// Reads the options of what is to be written of the run. Says what is wrong; an exit status.
@@ -484,13 +484,15 @@ void add_serve(CLI::App& app, int& status) {
                      "ends in .json");
   command.add_option("--wave", r.observation.wave,
                      "writes what the blocks held, cycle by cycle, to this VCD file (GTKWave: waveforms/)");
-  command.add_option("--timeline", r.observation.timeline,
-                     "writes what queue devices did, their commands, accesses and interrupts, to this JSON file "
-                     "(Chrome trace events)");
+  command.add_option(
+      "--timeline", r.observation.timeline,
+      "writes what queue devices did, their commands, accesses and interrupts, to this JSON file "
+      "(Chrome trace events)");
   command
-      .add_option("--probe", r.observation.probes,
-                  "of --wave and --timeline: only blocks and ports whose name matches, such as \"peer[0]*\"; may be "
-                  "repeated")
+      .add_option(
+          "--probe", r.observation.probes,
+          "of --wave and --timeline: only blocks and ports whose name matches, such as \"peer[0]*\"; may be "
+          "repeated")
       ->allow_extra_args(false);
   command.add_option_function<std::string>(
       "--window", [&r](const std::string& text) { r.window = text; },

@@ -1,23 +1,52 @@
 #include "platform/observe/pcie_watcher.h"
 
-#include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "platform/machine/pcie_system.h"
+#include "platform/machine/selection.h"
+#include "platform/observe/device_timeline.h"
 #include "platform/observe/selected_probes.h"
+#include "platform/observe/timeline_writer.h"
+#include "platform/observe/vcd_writer.h"
+#include "rtl_models/document/output_file.h"
 #include "rtl_models/sim/engine.h"
 
 namespace warpline {
+namespace {
 
-PcieWatcher::PcieWatcher(PcieSystem& system, WatchOptions options)
-    : system_(system),
-      options_(std::move(options)),
-      selection_(options_.probes),
-      recorder_(system.engine(), options_.window, *this) {}
+class SystemWatcher final : public PcieWatcher, private Observer {
+ public:
+  SystemWatcher(PcieSystem& system, WatchOptions options)
+      : system_(system),
+        options_(std::move(options)),
+        selection_(options_.probes),
+        recorder_(system.engine(), options_.window, *this) {}
 
-PcieWatcher::~PcieWatcher() = default;
+  [[nodiscard]] Diagnostics start() override;
+  [[nodiscard]] std::vector<std::string> finish() override;
 
-Diagnostics PcieWatcher::open_files() {
+ private:
+  void start(Cycle first, const std::vector<Signal>& signals,
+             const std::vector<std::uint64_t>& values) override;
+  void change(Cycle cycle, std::uint32_t signal, std::uint64_t value) override;
+  void message(const MessageEvent& /*event*/) override {}
+  void finish(Cycle last) override;
+  [[nodiscard]] Diagnostics open_files();
+  void show_devices();
+
+  PcieSystem& system_;
+  WatchOptions options_;
+  Selection selection_;
+  Recorder recorder_;
+  OutputFile wave_file_, timeline_file_;
+  std::unique_ptr<VcdWriter> vcd_;
+  std::unique_ptr<TimelineWriter> timeline_;
+  std::deque<Probe> probes_;
+  std::deque<DeviceTimeline> devices_;
+};
+
+Diagnostics SystemWatcher::open_files() {
   if (!options_.wave.empty()) {
     if (const std::string failure = wave_file_.open(options_.wave); !failure.empty())
       return {Diagnostic::about("--wave", failure)};
@@ -31,7 +60,7 @@ Diagnostics PcieWatcher::open_files() {
   return {};
 }
 
-Diagnostics PcieWatcher::start() {
+Diagnostics SystemWatcher::start() {
   if (Diagnostics faults = selection_.faults(system_.engine()); !faults.empty()) return faults;
   unsigned shown = 0;
   for (unsigned i = 0; i < system_.peers(); ++i) shown += selection_.takes(system_.peer(i)) ? 1 : 0;
@@ -44,7 +73,7 @@ Diagnostics PcieWatcher::start() {
   return {};
 }
 
-void PcieWatcher::show_devices() {
+void SystemWatcher::show_devices() {
   std::vector<QueueDevice*> peers;
   for (unsigned i = 0; i < system_.peers(); ++i)
     if (selection_.takes(system_.peer(i))) peers.push_back(&system_.peer(i));
@@ -54,7 +83,7 @@ void PcieWatcher::show_devices() {
   timeline_->start(0, {}, {});
 }
 
-std::vector<std::string> PcieWatcher::finish() {
+std::vector<std::string> SystemWatcher::finish() {
   recorder_.finish();
   probes_.clear();
   devices_.clear();
@@ -68,19 +97,25 @@ std::vector<std::string> PcieWatcher::finish() {
   return failures;
 }
 
-void PcieWatcher::start(Cycle first, const std::vector<Signal>& signals,
-                        const std::vector<std::uint64_t>& values) {
+void SystemWatcher::start(Cycle first, const std::vector<Signal>& signals,
+                          const std::vector<std::uint64_t>& values) {
   if (vcd_ != nullptr) vcd_->start(first, signals, values);
 }
 
-void PcieWatcher::change(Cycle cycle, std::uint32_t signal, std::uint64_t value) {
+void SystemWatcher::change(Cycle cycle, std::uint32_t signal, std::uint64_t value) {
   vcd_->change(cycle, signal, value);
 }
 
-void PcieWatcher::finish(Cycle last) {
+void SystemWatcher::finish(Cycle last) {
   if (vcd_ != nullptr) vcd_->finish(last);
   for (DeviceTimeline& device : devices_) device.finish(last);
   if (timeline_ != nullptr) timeline_->finish(last);
+}
+
+}  // namespace
+
+std::unique_ptr<PcieWatcher> make_pcie_watcher(PcieSystem& system, WatchOptions options) {
+  return std::make_unique<SystemWatcher>(system, std::move(options));
 }
 
 }  // namespace warpline

@@ -62,7 +62,7 @@ class PlatformWatcher final : public Watcher, private Observer {
   std::unique_ptr<LatencyWriter> latency_;
   std::unique_ptr<ReuseWriter> reuse_;
   ToldPorts told_;
-  std::unordered_set<const Component*> shown_;      ///< blocks at either end of these
+  std::unordered_set<const Component*> shown_;  ///< blocks at either end of these
   std::deque<Probe> probes_;
   std::deque<DeviceTimeline> devices_;
 };

@@ -65,9 +65,8 @@ class Service final : public SessionOwner, public std::enable_shared_from_this<S
  private:
   void take(Listener::Socket socket) {
     if (strangers_.size() >= kMostStrangers) strangers_.front()->end();
-    auto session =
-        std::make_shared<Session>(std::move(socket), function_, shared_from_this(), options_.patience,
-                                  options_.is_looked_at);
+    auto session = std::make_shared<Session>(std::move(socket), function_, shared_from_this(),
+                                             options_.patience, options_.is_looked_at);
     strangers_.push_back(session);
     session->start();
   }

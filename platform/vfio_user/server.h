@@ -64,8 +64,8 @@ class Server {
   virtual ~Server() = default;
 
   [[nodiscard]] virtual bool has_client() const = 0;
-  /// Takes what its client has sent since it was last heard, without the detours of `io`: for a client that was
-  /// answered and asks again at once. Whether there was something. Pre: not called within it.
+  /// Takes what its client has sent since it was last heard, without the detours of `io`: for a client that
+  /// was answered and asks again at once. Whether there was something. Pre: not called within it.
   virtual bool look() = 0;
   /// `io` tells of the client from now on.
   virtual void sleep() = 0;

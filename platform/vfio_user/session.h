@@ -166,11 +166,11 @@ class Session final : public Client, public std::enable_shared_from_this<Session
   std::size_t waiting_bytes_ = 0;  ///< of those
   unsigned unheard_ = 0;           ///< refusals that the client does not listen to
   const bool is_looked_at_;
-  bool resting_ = false;           ///< until somebody looks for more, or has it listen
-  bool listening_ = false;         ///< for more to come
-  bool receiving_ = false;         ///< within receive()
-  bool goes_on_ = false;           ///< in a turn to come
-  bool watching_ = false;          ///< for the client's end, while nothing is taken off the connection
+  bool resting_ = false;    ///< until somebody looks for more, or has it listen
+  bool listening_ = false;  ///< for more to come
+  bool receiving_ = false;  ///< within receive()
+  bool goes_on_ = false;    ///< in a turn to come
+  bool watching_ = false;   ///< for the client's end, while nothing is taken off the connection
   unsigned under_way_ = 0;
 
   // What goes.

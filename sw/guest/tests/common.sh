@@ -91,12 +91,20 @@ host() { # WORD...
 counter_of() { # COUNTER
   host counters | awk -v what="$1" '$1 == what { gsub(",", "", $2); n = $2 } END { print n + 0 }'
 }
+# Where functions of modules and the kernel's own for accesses of devices begin and end, for who has asked for that (guest --where).
+symbols() {
+  grep -q 'warpline\.where' /proc/cmdline || return 0
+  sort /proc/kallsyms | awk '
+    wanted { print "symbol", begin, $1, name }
+    { wanted = $2 ~ /^[tT]$/ && ($4 != "" || $3 ~ /^(io(read|write)|mem(cpy|set)_.*io|pci_)/); begin = $1; name = $3 $4 }'
+}
 # Loads modules of the kernel, but those that are built in.
 load() {
   for module in "$@"; do
     grep -q "/$module\.ko" "/lib/modules/$(uname -r)/modules.dep" || continue
     modprobe "$module" || fail "cannot load $module"
   done
+  symbols
 }
 # Waits until a command holds, at most so many seconds.
 wait_until() { # SECONDS COMMAND...

@@ -85,6 +85,35 @@ TEST(ServeCommand, ReplaysWhatItRecorded) {
   EXPECT_EQ(with("").status, kBadInput);
 }
 
+TEST(ServeCommand, WritesWavesAndTimelinesOfRunsAndReplays) {
+  const ScratchFolder folder;
+  const std::string record = folder.path("record");
+  const auto files = [&](const std::string& name) {
+    return std::vector<std::string>{"--wave", folder.path(name + ".vcd"), "--timeline",
+                                    folder.path(name + ".json")};
+  };
+  std::vector<std::string> words = files("run");
+  words.insert(words.end(), {"--record", record});
+  const test::Ended run = serve(folder.path("socket"), words);
+  EXPECT_EQ(run.status, kDone) << run.err;
+  const std::string seen = text_of(folder.path("run.vcd")), done = text_of(folder.path("run.json"));
+  EXPECT_THAT(seen, HasSubstr("$scope module peer[0] $end"));
+  EXPECT_THAT(done, HasSubstr("\"COPY\""));
+  EXPECT_THAT(done, HasSubstr("vector 0"));
+  EXPECT_EQ(done.substr(done.find_last_not_of(" \n")), "}\n");
+  // What was recorded is seen again.
+  words = {"serve", "--replay", record, "--quiet"};
+  for (const std::string& word : files("replay")) words.push_back(word);
+  const test::Ended again = command(words);
+  EXPECT_EQ(again.status, kDone) << again.err;
+  EXPECT_EQ(text_of(folder.path("replay.vcd")), seen);
+  EXPECT_EQ(text_of(folder.path("replay.json")), done);
+  const test::Ended bounded = command(
+      {"serve", "--replay", record, "--quiet", "--timeline", folder.path("none.json"), "--window", "0:1"});
+  EXPECT_EQ(bounded.status, kDone) << bounded.err;
+  EXPECT_EQ(text_of(folder.path("none.json")).find("COPY"), std::string::npos);
+}
+
 /// Takes a file as its disk once somebody else has looked at it so often, if it is quick enough.
 class Rival {
  public:
@@ -115,15 +144,17 @@ TEST(ServeCommand, SaysSoWhenADiskIsTakenAfterItWasLookedAt) {
   std::filesystem::resize_file(disk, 8192);
   // To look at this one takes a while, and the first has been looked at by then.
   std::filesystem::resize_file(next, std::uintmax_t{256} << 20U);
+  // Who is told before the system is made is told with the name of the key.
   std::string said;
-  for (unsigned tries = 0; tries < 100 && said.find("--disk") == std::string::npos; ++tries) {
+  for (unsigned tries = 0; tries < 200 && said != "error: " + disk + ": is in use as somebody's disk\n";
+       ++tries) {
     const Rival rival(disk, 2);
     const test::Ended ended = command({"serve", "--socket", folder.path("socket"), "--disk", disk, "--disk",
                                        next, "--record", "/dev/full"});
     EXPECT_EQ(ended.status, kBadInput);
     said = ended.err;
   }
-  EXPECT_EQ(said, "");
+  EXPECT_EQ(said, "error: " + disk + ": is in use as somebody's disk\n");
 }
 
 TEST(ServeCommand, RefusesWhatMakesNoSense) {
@@ -142,6 +173,17 @@ TEST(ServeCommand, RefusesWhatMakesNoSense) {
   refused({"serve", "--replay", none, "--socket", none}, "--socket says nothing of a replay");
   refused({"serve", "--replay", none, "--access-log", none}, "each needs a file of its own");
   const std::string socket = folder.path("socket");
+  refused({"serve", "--socket", socket, "--map", "peer"}, "it names no BAR");
+  refused({"serve", "--socket", socket, "--map", "nvme[0].bar[4]"}, "no such device is served");
+  refused({"serve", "--socket", socket, "--map", "peer[0].bar[0]"}, "registers are there");
+  refused({"serve", "--socket", socket, "--map", "peer[0].bar[2]"}, "interrupts");
+  refused({"serve", "--socket", "nvme=" + socket, "--map", "nvme[0].bar[4]"}, "no such BAR");
+  refused({"serve", "--socket", socket, "--map", "peer[0].bar[4]", "--record", none}, "do not go together");
+  refused({"serve", "--replay", none, "--map", "peer[0].bar[4]"}, "--map says nothing of a replay");
+  refused({"serve", "--socket", socket, "--window", "0:1"}, "neither is given");
+  refused({"serve", "--socket", socket, "--wave", folder.path()}, folder.path());
+  refused({"serve", "--socket", socket, "--wave", none, "--probe", "per*"}, "matches no block");
+  refused({"serve", "--socket", "nvme=" + socket, "--timeline", none}, "it shows queue devices");
   refused({"serve", "--socket", socket, "--record", "/dev/full"}, "No space left on device");
   refused({"serve", "--socket", socket, "--record", folder.path()}, folder.path());
   const std::string gpu = "gpu[0]=" + socket;
