@@ -33,6 +33,7 @@ class SystemWatcher final : public PcieWatcher, private Observer {
   void message(const MessageEvent& /*event*/) override {}
   void finish(Cycle last) override;
   [[nodiscard]] Diagnostics open_files();
+  [[nodiscard]] std::vector<EndpointDevice*> shown_devices();
   void show_devices();
 
   PcieSystem& system_;
@@ -62,10 +63,8 @@ Diagnostics SystemWatcher::open_files() {
 
 Diagnostics SystemWatcher::start() {
   if (Diagnostics faults = selection_.faults(system_.engine()); !faults.empty()) return faults;
-  unsigned shown = 0;
-  for (unsigned i = 0; i < system_.peers(); ++i) shown += selection_.takes(system_.peer(i)) ? 1 : 0;
-  if (!options_.timeline.empty() && shown == 0)
-    return {Diagnostic::about("--timeline", "it shows queue devices, and there is none to be shown",
+  if (!options_.timeline.empty() && shown_devices().empty())
+    return {Diagnostic::about("--timeline", "it shows queue devices and NVMe controllers, and there is none to be shown",
                               "--wave shows what all blocks held")};
   if (Diagnostics faults = open_files(); !faults.empty()) return faults;
   if (timeline_ != nullptr) show_devices();
@@ -73,12 +72,17 @@ Diagnostics SystemWatcher::start() {
   return {};
 }
 
+std::vector<EndpointDevice*> SystemWatcher::shown_devices() {
+  std::vector<EndpointDevice*> shown;
+  for (unsigned i = 0; i < system_.functions(); ++i)
+    if (selection_.takes(system_.function(i))) shown.push_back(&system_.function(i));
+  return shown;
+}
+
 void SystemWatcher::show_devices() {
-  std::vector<QueueDevice*> peers;
-  for (unsigned i = 0; i < system_.peers(); ++i)
-    if (selection_.takes(system_.peer(i))) peers.push_back(&system_.peer(i));
-  for (const QueueDevice* peer : peers) timeline_->show(*peer);
-  for (QueueDevice* peer : peers) devices_.emplace_back(*peer, *timeline_, options_.window);
+  const std::vector<EndpointDevice*> shown = shown_devices();
+  for (const EndpointDevice* device : shown) timeline_->show(*device);
+  for (EndpointDevice* device : shown) devices_.emplace_back(*device, *timeline_, options_.window);
   // It has nothing but what the devices tell, which may be much before anything of a wave is.
   timeline_->start(0, {}, {});
 }

@@ -11,8 +11,8 @@ namespace warpline {
 
 class PcieSystem;
 
-/// Watches a PCIe system without GPUs, and writes a wave, a timeline, or both. The timeline has what its
-/// queue devices do. What is watched behaves as if it were not.
+/// Watches a PCIe system, and writes a wave, a timeline, or both. The timeline has what its queue devices and
+/// NVMe controllers do. What is watched behaves as if it were not.
 class PcieWatcher {
  public:
   virtual ~PcieWatcher() = default;

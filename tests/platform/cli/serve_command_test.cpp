@@ -183,7 +183,7 @@ TEST(ServeCommand, RefusesWhatMakesNoSense) {
   refused({"serve", "--socket", socket, "--window", "0:1"}, "neither is given");
   refused({"serve", "--socket", socket, "--wave", folder.path()}, folder.path());
   refused({"serve", "--socket", socket, "--wave", none, "--probe", "per*"}, "matches no block");
-  refused({"serve", "--socket", "nvme=" + socket, "--timeline", none}, "it shows queue devices");
+  refused({"serve", "--socket", "gpu=" + socket, "--timeline", none}, "it shows queue devices");
   refused({"serve", "--socket", socket, "--record", "/dev/full"}, "No space left on device");
   refused({"serve", "--socket", socket, "--record", folder.path()}, folder.path());
   const std::string gpu = "gpu[0]=" + socket;
