@@ -215,7 +215,8 @@ TEST_F(ObservedDevices, WatchingChangesNoCycleAndNoCounter) {
 }
 
 TEST_F(ObservedDevices, ACommandOfADriveConsistsOfItsSteps) {
-  run(in_source("sw/kernels/nvme_io.toml"), {kDrive, "--timeline", "t.json", "--access-log", "log.json"});
+  run(in_source("sw/kernels/nvme_io.toml"),
+      {kDrive, "--probe", "nvme*", "--timeline", "t.json", "--access-log", "log.json"});
   std::map<std::string, std::vector<TimelineDeviceEvent>> commands;
   std::map<unsigned, std::vector<TimelineDeviceEvent>> steps;  // by thread
   for (const TimelineDeviceEvent& e : events("command")) commands[e.track].push_back(e);
@@ -275,13 +276,13 @@ TEST_F(ObservedDevices, WhatADriveHasNotDoneGoesWithAReset) {
           step("write = \"out[11]\"", "{ bus = \"out\", offset = 8192, device = \"nvme[0]\" }") +
           step("write = \"out[13]\"", "1") + step(admin, "2") +
           step("wait = \"out[513]\"", "0x0001000200000002") + step("write = \"nvme[0].CC\"", "0"));
-  run("launch.toml", {kDrive, "--timeline", "t.json"});
+  run("launch.toml", {kDrive, "--probe", "nvme*", "--timeline", "t.json"});
   const auto commands = events("command");
   ASSERT_THAT(commands, SizeIs(2));
   EXPECT_EQ(commands[0].name, "IDENTIFY");
   EXPECT_FALSE(commands[0].lost);
   EXPECT_TRUE(commands[1].lost);
-  EXPECT_LT(commands[1].begin + 3000, commands[0].begin);
+  EXPECT_LE(commands[1].begin + 3000, commands[0].begin);
   const auto steps = events("step");
   ASSERT_FALSE(steps.empty());
   EXPECT_EQ(steps.back().name, "parked");
