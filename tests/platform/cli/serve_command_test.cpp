@@ -114,25 +114,32 @@ TEST(ServeCommand, WritesWavesAndTimelinesOfRunsAndReplays) {
   EXPECT_EQ(text_of(folder.path("none.json")).find("COPY"), std::string::npos);
 }
 
-/// Takes a file as its disk once somebody else has looked at it so often, if it is quick enough.
+/// Takes a file as its disk while somebody looks at another one for the second time, if it is quick enough.
 class Rival {
  public:
-  Rival(const std::string& path, unsigned looks)
-      : file_(open(path.c_str(), O_RDWR | O_CLOEXEC)), looks_(inotify_init1(IN_CLOEXEC)) {
-    inotify_add_watch(looks_.number(), path.c_str(), IN_CLOSE_WRITE);
-    thread_ = std::thread([this, looks] {
-      for (unsigned seen = 0; seen < looks; ++seen) {
+  Rival(const std::string& disk, const std::string& other)
+      : other_(other), file_(open(disk.c_str(), O_RDWR | O_CLOEXEC)), looks_(inotify_init1(IN_CLOEXEC)) {
+    inotify_add_watch(looks_.number(), other.c_str(), IN_OPEN | IN_CLOSE_WRITE);
+    thread_ = std::thread([this] {
+      constexpr unsigned kOpenedAgain = 3;  // it is opened, closed, and opened
+      for (unsigned seen = 0; seen < kOpenedAgain; ++seen) {
         inotify_event event{};
         if (read(looks_.number(), &event, sizeof event) != sizeof event) return;
       }
       flock(file_.number(), LOCK_EX | LOCK_NB);
     });
   }
-  ~Rival() { thread_.join(); }
+  ~Rival() {
+    // It has not seen enough of a command that ended early.
+    for (unsigned i = 0; i < 2; ++i)
+      const vfio_user::Descriptor look(open(other_.c_str(), O_RDWR | O_CLOEXEC));
+    thread_.join();
+  }
   Rival(const Rival&) = delete;
   Rival& operator=(const Rival&) = delete;
 
  private:
+  std::string other_;
   vfio_user::Descriptor file_, looks_;
   std::thread thread_;
 };
@@ -146,15 +153,15 @@ TEST(ServeCommand, SaysSoWhenADiskIsTakenAfterItWasLookedAt) {
   std::filesystem::resize_file(next, std::uintmax_t{256} << 20U);
   // Who is told before the system is made is told with the name of the key.
   std::string said;
-  for (unsigned tries = 0; tries < 200 && said != "error: " + disk + ": is in use as somebody's disk\n";
-       ++tries) {
-    const Rival rival(disk, 2);
+  for (unsigned tries = 0;
+       tries < 200 && said != "warpline: error: " + disk + ": is in use as somebody's disk\n"; ++tries) {
+    const Rival rival(disk, next);
     const test::Ended ended = command({"serve", "--socket", folder.path("socket"), "--disk", disk, "--disk",
                                        next, "--record", "/dev/full"});
     EXPECT_EQ(ended.status, kBadInput);
     said = ended.err;
   }
-  EXPECT_EQ(said, "error: " + disk + ": is in use as somebody's disk\n");
+  EXPECT_EQ(said, "warpline: error: " + disk + ": is in use as somebody's disk\n");
 }
 
 TEST(ServeCommand, RefusesWhatMakesNoSense) {
