@@ -64,7 +64,8 @@ Diagnostics SystemWatcher::open_files() {
 Diagnostics SystemWatcher::start() {
   if (Diagnostics faults = selection_.faults(system_.engine()); !faults.empty()) return faults;
   if (!options_.timeline.empty() && shown_devices().empty())
-    return {Diagnostic::about("--timeline", "it shows queue devices and NVMe controllers, and there is none to be shown",
+    return {Diagnostic::about("--timeline",
+                              "it shows queue devices and NVMe controllers, and there is none to be shown",
                               "--wave shows what all blocks held")};
   if (Diagnostics faults = open_files(); !faults.empty()) return faults;
   if (timeline_ != nullptr) show_devices();

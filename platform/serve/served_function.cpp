@@ -9,7 +9,7 @@
 #include "platform/serve/served_machine.h"
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/nvme/nvme_device.h"
-#include "rtl_models/pcie/endpoint/device_memory.h"
+#include "rtl_models/pcie/endpoint/endpoint_memory.h"
 #include "rtl_models/pcie/root_complex/root_complex.h"
 
 namespace warpline {
@@ -47,7 +47,7 @@ vfio_user::Function::Region ServedFunction::region(unsigned index) const {
   return {};
 }
 
-int ServedFunction::map(unsigned bar, DeviceMemory& memory) {
+int ServedFunction::map(unsigned bar, EndpointMemory& memory) {
   if (const int error = mapped_[bar].make(memory.size()); error != 0) return error;
   memory.share(mapped_[bar].bytes);
   return 0;

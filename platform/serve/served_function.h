@@ -16,7 +16,7 @@
 namespace warpline {
 
 struct NvmeFaultRule;
-class DeviceMemory;
+class EndpointMemory;
 class ServedMachine;
 
 /// One function of a ServedMachine, as a client sees it.
@@ -58,7 +58,7 @@ class ServedFunction final : public vfio_user::Function {
 
   /// Lets clients map the memory behind a BAR, which is `memory`, from now on. An errno, or 0. Pre: no client
   /// has come yet.
-  [[nodiscard]] int map(unsigned bar, DeviceMemory& memory);
+  [[nodiscard]] int map(unsigned bar, EndpointMemory& memory);
 
   /// Whose the function is. Null: nobody's, or that of somebody who has not found it as it was built yet:
   /// what it still does is for nobody.

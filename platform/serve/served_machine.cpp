@@ -89,7 +89,7 @@ std::string ServedMachine::map(unsigned port, unsigned bar) {
   if (bar >= kBars || description.bars[bar].bytes == 0) return "it has no such BAR";
   if (description.vectors != 0 && bar == description.msix_bar)
     return "the table of its interrupts is there, and no memory";
-  DeviceMemory* const memory = at.function.memory_behind(bar);
+  EndpointMemory* const memory = at.function.memory_behind(bar);
   if (memory == nullptr && bar != at.function.register_bar())
     return "what is there is reached through caches, which have to see every access";
   if (memory == nullptr) return "registers are there, and no memory: to access them has effects";

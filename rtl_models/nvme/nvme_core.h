@@ -56,8 +56,8 @@ class NvmeCore final : public EndpointFunction, private NvmeExecutor {
   /// Number `nsid`, from 1 on. Pre: there is that one.
   [[nodiscard]] NvmeNamespace& space(std::uint32_t nsid) { return state_.spaces.at(nsid - 1); }
   /// The bytes of its memory buffer.
-  [[nodiscard]] DeviceMemory& buffer() { return buffer_; }
-  [[nodiscard]] DeviceMemory* memory_behind(unsigned bar) override {
+  [[nodiscard]] EndpointMemory& buffer() { return buffer_; }
+  [[nodiscard]] EndpointMemory* memory_behind(unsigned bar) override {
     return bar == kBufferBar && !buffer_.empty() ? &buffer_ : nullptr;
   }
 
@@ -107,7 +107,7 @@ class NvmeCore final : public EndpointFunction, private NvmeExecutor {
   NvmeEngine engine_;
   AdminCommands admin_;
   NvmCommands nvm_;
-  DeviceMemory buffer_;
+  EndpointMemory buffer_;
   std::vector<Untold> untold_;
   Cycle to_tell_ = kNever;    ///< the first deadline of those
   std::uint32_t masked_ = 0;  ///< what INTMS and INTMC say

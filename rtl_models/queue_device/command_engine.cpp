@@ -28,7 +28,7 @@ unsigned status_of(TlpOutcome outcome) {
 
 }  // namespace
 
-CommandEngine::CommandEngine(EndpointCore& bus, std::vector<QueuePair>& queues, DeviceMemory& buffer,
+CommandEngine::CommandEngine(EndpointCore& bus, std::vector<QueuePair>& queues, EndpointMemory& buffer,
                              CommandListener& listener, const QueueDeviceParameters& parameters)
     : bus_(bus),
       queues_(queues),

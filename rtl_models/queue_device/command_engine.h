@@ -38,7 +38,7 @@ class CommandEngine {
   static constexpr unsigned kOffsetBits = 24;
 
   /// All outlive it.
-  CommandEngine(EndpointCore& bus, std::vector<QueuePair>& queues, DeviceMemory& buffer,
+  CommandEngine(EndpointCore& bus, std::vector<QueuePair>& queues, EndpointMemory& buffer,
                 CommandListener& listener, const QueueDeviceParameters& parameters);
 
   /// Does what can be done in cycle `now`. `room`: about how many packets may be added to those that wait for
@@ -114,7 +114,7 @@ class CommandEngine {
 
   EndpointCore& bus_;
   std::vector<QueuePair>& queues_;
-  DeviceMemory& buffer_;
+  EndpointMemory& buffer_;
   CommandListener& listener_;
   QueueDeviceParameters parameters_;
   Random random_;

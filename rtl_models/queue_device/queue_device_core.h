@@ -74,8 +74,8 @@ class QueueDeviceCore final : public EndpointFunction, private CommandListener {
   [[nodiscard]] bool busy() const override { return engine_.busy() || resetting_; }
   [[nodiscard]] const QueueDeviceCounters& counters() const { return counters_; }
   /// Its own memory.
-  [[nodiscard]] DeviceMemory& buffer() { return buffer_; }
-  [[nodiscard]] DeviceMemory* memory_behind(unsigned bar) override {
+  [[nodiscard]] EndpointMemory& buffer() { return buffer_; }
+  [[nodiscard]] EndpointMemory* memory_behind(unsigned bar) override {
     return bar == kBufferBar ? &buffer_ : nullptr;
   }
   [[nodiscard]] const RegisterFile& registers() const override { return registers_; }
@@ -115,7 +115,7 @@ class QueueDeviceCore final : public EndpointFunction, private CommandListener {
   double cycles_per_us_;
   RegisterFile registers_;
   std::vector<QueuePair> queues_;
-  DeviceMemory buffer_;
+  EndpointMemory buffer_;
   CommandEngine engine_;
   std::deque<std::uint32_t> events_;
   bool resetting_ = false;

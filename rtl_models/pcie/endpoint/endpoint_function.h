@@ -4,8 +4,8 @@
 
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/state_archive.h"
-#include "rtl_models/pcie/endpoint/device_memory.h"
 #include "rtl_models/pcie/endpoint/device_observer.h"
+#include "rtl_models/pcie/endpoint/endpoint_memory.h"
 #include "rtl_models/pcie/packets/endpoint_core.h"
 #include "rtl_models/registers/access_log.h"
 #include "rtl_models/registers/register_file.h"
@@ -42,7 +42,7 @@ class EndpointFunction {
   /// The BAR in which they lie, at offset 0.
   [[nodiscard]] virtual unsigned register_bar() const = 0;
   /// What is behind a BAR that has memory of the device and nothing else; null: that one has not.
-  [[nodiscard]] virtual DeviceMemory* memory_behind(unsigned /*bar*/) { return nullptr; }
+  [[nodiscard]] virtual EndpointMemory* memory_behind(unsigned /*bar*/) { return nullptr; }
   /// Its counters, under the path `block`.
   virtual void visit(std::string_view block, CounterVisitor& visitor) const = 0;
   /// Gauges beyond those of its link, its vectors and its registers.

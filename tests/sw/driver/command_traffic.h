@@ -125,7 +125,7 @@ class CommandTraffic {
     a.opcode = c.opcode;
     a.result = 0;
     const std::uint64_t in_buffer = kBytes * (number + std::uint64_t{part_} * 64);
-    DeviceMemory& buffer = bench_.device.core().buffer();
+    EndpointMemory& buffer = bench_.device.core().buffer();
     std::vector<unsigned> from, to;
     switch (c.opcode) {
       case WL_PEER_OPCODE_COPY:

@@ -56,7 +56,7 @@ class TwoPeers : public ::testing::TestWithParam<bool> {
     EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_OK);
     return completion.result;
   }
-  DeviceMemory& buffer(unsigned d) { return bench.system.peer(d).core().buffer(); }
+  EndpointMemory& buffer(unsigned d) { return bench.system.peer(d).core().buffer(); }
 
   BenchOfDriver bench{parameters(), GetParam()};
   std::array<wl_peer, 2> peers{};

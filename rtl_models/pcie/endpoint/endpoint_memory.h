@@ -13,11 +13,11 @@ namespace warpline {
 
 /// A device's own memory, behind a BAR that has nothing else: bytes of the model, until share() puts them
 /// where somebody else reaches them, too.
-class DeviceMemory {
+class EndpointMemory {
  public:
-  explicit DeviceMemory(std::uint64_t bytes) : own_(bytes), at_(own_.data()), bytes_(bytes) {}
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
+  explicit EndpointMemory(std::uint64_t bytes) : own_(bytes), at_(own_.data()), bytes_(bytes) {}
+  EndpointMemory(const EndpointMemory&) = delete;
+  EndpointMemory& operator=(const EndpointMemory&) = delete;
 
   [[nodiscard]] std::uint8_t* data() { return at_; }
   [[nodiscard]] std::size_t size() const { return bytes_; }
