@@ -85,8 +85,10 @@ class MemoryFunction final : public Function {
 class ServedMemory {
  public:
   explicit ServedMemory(std::chrono::milliseconds patience = std::chrono::milliseconds(30'000)) {
-    auto listening = Server::listen(io_, path(), function_,
-                                    {patience, [this](const std::string& s) { said_.push_back(s); }});
+    Server::Options options;
+    options.patience = patience;
+    options.log = [this](const std::string& s) { said_.push_back(s); };
+    auto listening = Server::listen(io_, path(), function_, options);
     EXPECT_TRUE(listening.ok());
     server_ = std::move(listening.value());
     thread_ = std::thread([this] {
