@@ -52,7 +52,9 @@ class ServedGpuBench {
 
   static constexpr unsigned kPeer = 0, kGpu = 1;
   [[nodiscard]] std::unique_ptr<vfio_user::ClientMachine> client(unsigned port, bool by_message = false) {
-    const vfio_user::ClientMachine::Options options{4U << 20U, by_message, port};
+    vfio_user::ClientMachine::Options options;
+    options.by_message = by_message;
+    options.slot = port;
     auto made = vfio_user::ClientMachine::connect(path(port), options);
     // The server may not have heard yet that the one before has gone.
     for (unsigned tries = 0; !made.ok() && tries < 1000; ++tries) {
