@@ -1,5 +1,6 @@
 #include "platform/vfio_user/shared_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -8,8 +9,10 @@
 namespace warpline::vfio_user {
 
 int SharedMemory::make(std::size_t count) {
-  Descriptor made(memfd_create("warpline", MFD_CLOEXEC));
+  Descriptor made(memfd_create("warpline", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!made || ftruncate(made.number(), static_cast<off_t>(count)) != 0) return errno;
+  // Who is given the file could cut it short otherwise, and an access of what is gone ends a process.
+  if (fcntl(made.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return errno;
   return map(std::move(made), count);
 }
 

@@ -8,7 +8,7 @@
 
 namespace warpline::vfio_user {
 
-/// Memory that other processes may map, by its file, which is zero at first.
+/// Memory that other processes may map, by its file, which is zero at first and keeps its length.
 struct SharedMemory {
   std::shared_ptr<std::uint8_t> bytes;  ///< mapped as long as somebody has this
   Descriptor file;

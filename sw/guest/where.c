@@ -1,7 +1,8 @@
 /* Tells which instructions of the guest access the BARs of our devices: a plugin of QEMU's for its emulated
  * processors. `to=PATH` of its arguments: where a line for each instruction and place is written when QEMU
- * ends: MEMORY|ADDRESS|BYTES|read or write|INSTRUCTION|COUNT QEMU names the memory of a function that is
- * served at SOCKET "... SOCKET BAR N". Numbers but COUNT are hexadecimal.
+ * ends: MEMORY|ADDRESS|BYTES|read or write|INSTRUCTION|COUNT, and where there was no room for some,
+ * others|COUNT. QEMU names the memory of a function that is served at SOCKET "... SOCKET BAR N". Numbers but
+ * COUNT are hexadecimal.
  *
  * What QEMU exports to plugins (its manual, "QEMU TCG Plugins") is declared here, as Debian has no header of
  * it. */
@@ -67,8 +68,9 @@ static void accessed(unsigned processor, uint32_t info, uint64_t address, void* 
       *p = seen;
       break;
     }
+    /* Software may put one BAR where another was. */
     if (p->address == seen.address && p->pc == seen.pc && p->bytes == seen.bytes &&
-        p->writes == seen.writes) {
+        p->writes == seen.writes && strcmp(p->memory, seen.memory) == 0) {
       ++p->count;
       break;
     }

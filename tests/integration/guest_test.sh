@@ -35,6 +35,19 @@ case $step in
       name=$(basename "$file" .sh)
       [ "$name" = common ] || grep -qE "^$name +[a-z]" <<<"$listed" || fail "--list does not tell of $name"
     done
+    # A counter that the server does not tell is not 0.
+    status=0
+    sh -eu -c '. "$1"; n=$(counter_of peer.commands); echo "it is $n"' sh "$source/sw/guest/tests/common.sh" >"$work/said" 2>&1 || status=$?
+    if [ $status -eq 0 ] || grep -q "it is" "$work/said"; then fail "a counter that nobody tells: $(cat "$work/said")"; fi
+    # What QEMU's plugin notes of accesses: whose they were, and of how many it does not know.
+    "${CC:-cc}" -std=gnu11 -Wall -Wextra -I "$source" -o "$work/where" "$source/tests/integration/where_plugin.c"
+    "$work/where" "$work/said"
+    for line in "one.sock BAR 0|1000|4|read|40|1" "other.sock BAR 0|1000|4|read|40|2"; do
+      grep -qxF "$line" "$work/said" || fail "the plugin has not noted '$line'"
+    done
+    noted=$(awk -F '|' '$1 == "others" { n += $2 } NF == 6 { n += $6 } END { print n }' "$work/said")
+    [ "$noted" -eq 20003 ] || fail "the plugin has noted $noted accesses instead of 20003"
+    grep -q '^others|' "$work/said" || fail "the plugin has not said that it had no room"
     # Where there is no network nothing is left that looks whole.
     if command -v apt-get dpkg-deb >/dev/null && [ -r /usr/share/keyrings/debian-archive-keyring.gpg ]; then
       status=0

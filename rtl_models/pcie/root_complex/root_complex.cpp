@@ -175,7 +175,12 @@ void RootComplex::arrive(Cycle now) {
     const Effect& effect = effects_.begin()->second;
     Port& port = ports_[effect.entry.from];
     if (port.unfinished != 0) {
-      port.held.push_back(effect);
+      // What is held takes no room on the way: answers of the device, which are to go on, would wait behind
+      // it.
+      Effect held = effect;
+      if (held.entry.counted) --port.waiting[static_cast<unsigned>(class_of(held.entry.tlp->kind))];
+      held.entry.counted = false;
+      port.held.push_back(held);
     } else {
       take_effect(effect, now);
     }

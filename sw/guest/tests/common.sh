@@ -89,7 +89,8 @@ host() { # WORD...
 }
 # What a counter of the server has come to.
 counter_of() { # COUNTER
-  host counters | awk -v what="$1" '$1 == what { gsub(",", "", $2); n = $2 } END { print n + 0 }'
+  counters=$(host counters) || exit 1
+  printf '%s\n' "$counters" | awk -v what="$1" '$1 == what { gsub(",", "", $2); n = $2 } END { print n + 0 }'
 }
 # Where functions of modules and the kernel's own for accesses of devices begin and end, for who has asked for that (guest --where).
 symbols() {

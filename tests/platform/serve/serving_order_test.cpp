@@ -243,6 +243,29 @@ TEST(ServingOrder, WhatGoesToAnotherDeviceFollowsAWriteByMessage) {
   EXPECT_EQ(asked, 64U);
 }
 
+TEST(ServingOrder, ADeviceAnswersHoweverMuchForAnotherOneIsHeld) {
+  const ServedPeers peers(ServedPeers::Options{2, false, 0, {}});
+  const auto one = peers.client(0), other = peers.client(1);
+  ASSERT_TRUE(one != nullptr && other != nullptr);
+  ASSERT_EQ(one->connection().map({3, 0, kAsked, 0x1'0000}, -1), 0);
+  ServedDriver driver(*one, false);
+  constexpr std::uint32_t kBytes = 0x1'0000;  // many times what a root complex lets wait on its way
+  fill(driver, kAsked, 64);
+  fill(driver, other->bars()[4].address, kBytes);
+  // Reads take model time, in which all of it comes.
+  for (unsigned i = 0; i < 200; ++i) ASSERT_EQ(read(one->connection(), 0, 0), WL_PEER_IDENTITY_VALUE) << i;
+  one->connection().answer_by([&](std::uint64_t, std::uint8_t*, std::size_t, bool) { return true; });
+  for (unsigned done = 0, tries = 0; done < 2; ++tries) {
+    ASSERT_LT(tries, 10'000U);
+    wl_peer_completion completion{};
+    if (wl_peer_poll(&driver.peer(), 0, &completion) == WL_OK) {
+      EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_OK);
+      ++done;
+    }
+    ASSERT_EQ(one->connection().listen(1), 0);
+  }
+}
+
 TEST(ServingOrder, NobodyWaitsLongForASilentClient) {
   const ServedPeers peers(ServedPeers::Options{2, true, 0, {}});
   const auto one = peers.client(0), other = peers.client(1);

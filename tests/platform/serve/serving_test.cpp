@@ -1,6 +1,8 @@
 #include "platform/serve/serving.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <random>
@@ -257,6 +259,14 @@ TEST(Serving, MemoryBehindABarIsMappedWhereThatIsChosen) {
   std::uint64_t word = 0;
   ASSERT_EQ(one->connection().read(4, 64, &word, 8), 0);
   EXPECT_EQ(word, 0x0123'4567'89AB'CDEFU);
+  // The file keeps its length, whatever its client wants: an access of what is gone would end the server.
+  const int file = one->bars()[4].memory.file.number();
+  for (const off_t length : {off_t{0}, off_t{1} << 30U}) {
+    EXPECT_EQ(ftruncate(file, length), -1);
+    ASSERT_EQ(one->connection().read(4, 64, &word, 8), 0);
+    EXPECT_EQ(word, 0x0123'4567'89AB'CDEFU);
+  }
+  EXPECT_EQ(fcntl(file, F_ADD_SEALS, F_SEAL_WRITE), -1);
 }
 
 TEST(Serving, TheMessageTableIsTheClients) {
