@@ -43,15 +43,18 @@ void DeviceTimeline::raised(unsigned vector, Cycle now) {
 }
 
 DeviceTimeline::Open DeviceTimeline::begin(unsigned queue, Cycle now) {
-  Lanes& lanes = lanes_[queue];
-  const auto [lane, fresh] = take_free(lanes.used);
-  if (fresh) {
-    lanes.threads.push_back(kCommands + threads_++);
-    name_thread(lanes.threads.back(), "queue " + std::to_string(queue));
+  std::vector<Lane>& lanes = lanes_[queue];
+  auto lane = std::find_if(lanes.begin(), lanes.end(),
+                           [now](const Lane& one) { return !one.used && one.free_from <= now; });
+  if (lane == lanes.end()) {
+    lane = lanes.insert(lane, Lane());
+    lane->thread = kCommands + threads_++;
+    name_thread(lane->thread, "queue " + std::to_string(queue));
   }
+  lane->used = true;
   Open open;
   open.begin = now;
-  open.thread = lanes.threads[lane];
+  open.thread = lane->thread;
   return open;
 }
 
@@ -90,10 +93,14 @@ void DeviceTimeline::completed(unsigned queue, std::uint64_t number, const Obser
 
 void DeviceTimeline::close(const Key& key, Open& open, const std::string& name, const std::string& more,
                            Cycle end) {
+  // Who ends it may have heard of time last before it began.
+  end = std::max({end, open.begin, open.entered});
   end_step(open, end);
-  Lanes& lanes = lanes_[key.first];
-  const auto thread = std::find(lanes.threads.begin(), lanes.threads.end(), open.thread);
-  lanes.used[static_cast<std::size_t>(thread - lanes.threads.begin())] = false;
+  std::vector<Lane>& lanes = lanes_[key.first];
+  const auto lane = std::find_if(lanes.begin(), lanes.end(),
+                                 [&open](const Lane& one) { return one.thread == open.thread; });
+  lane->used = false;
+  lane->free_from = end;
   add_slice(name, "command", open.thread, open.begin, end,
             fmt::format(R"({{"queue":{},"number":{}{}}})", key.first, key.second, more));
 }

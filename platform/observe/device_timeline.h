@@ -36,10 +36,12 @@ class DeviceTimeline final : private DeviceObserver {
     Cycle entered = 0;
   };
   using Key = std::pair<unsigned, std::uint64_t>;  ///< queue and number
-  /// The tracks of a queue.
-  struct Lanes {
-    std::vector<bool> used;
-    std::vector<unsigned> threads;
+  /// A track of a queue. A device that is loosely timed may have been ahead of what is submitted next, so it
+  /// is free for that from some cycle on.
+  struct Lane {
+    unsigned thread = 0;
+    bool used = false;
+    Cycle free_from = 0;
   };
   void accessed(const BusAccess& access) override;
   void submitted(unsigned queue, std::uint64_t first, unsigned count, Cycle now) override;
@@ -63,8 +65,8 @@ class DeviceTimeline final : private DeviceObserver {
   Window window_;
   unsigned row_;
   std::map<Key, Open> open_;
-  std::map<unsigned, Lanes> lanes_;  ///< by queue
-  unsigned threads_ = 0;             ///< of commands, in all
+  std::map<unsigned, std::vector<Lane>> lanes_;  ///< by queue
+  unsigned threads_ = 0;                         ///< of commands, in all
 };
 
 }  // namespace warpline

@@ -14,6 +14,7 @@
 #include "rtl_models/base/glob.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/document/document.h"
+#include "rtl_models/nvme/nvme_faults.h"
 #include "rtl_models/pcie/endpoint/endpoint_device.h"
 
 namespace warpline {
@@ -186,6 +187,12 @@ void Control::perform_injection(const ControlRequest& request, ControlReply repl
   ServedFunction* const function = find_function(request.name, reply);
   if (function != nullptr && !function->takes_rules())
     refuse(reply, "commands of NVMe controllers fail on demand, and " + request.name + " is none");
+  if (function != nullptr && reply.error.empty() && request.kind == Kind::inject &&
+      !function->takes_more_rules())
+    refuse(
+        reply,
+        request.name + " has " + std::to_string(NvmeFaults::kMost) + " rules that are not spent, and no more",
+        "`forget " + request.name + "` takes all back");
   if (!reply.error.empty()) return done(std::move(reply));
   function->inject(request.kind == Kind::inject ? &request.rule : nullptr,
                    [&machine = machine_, reply = std::move(reply), done = std::move(done)]() mutable {

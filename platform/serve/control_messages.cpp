@@ -154,7 +154,9 @@ class RequestReader {
     const Json* const at = find(key);
     if (at == nullptr) return;
     const auto n = number_in(*at);
-    if (!n || *n > std::numeric_limits<T>::max()) return wrong(key, "is no number");
+    if (!n) return wrong(key, "is no number");
+    if (*n > std::numeric_limits<T>::max())
+      return wrong(key, "is above " + std::to_string(std::numeric_limits<T>::max()));
     out = static_cast<T>(*n);
   }
   void timing() {

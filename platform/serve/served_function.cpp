@@ -299,6 +299,14 @@ bool ServedFunction::takes_rules() const {
   return machine_.system().nvme_at(port_) != nullptr;
 }
 
+bool ServedFunction::takes_more_rules() const {
+  const auto waiting = std::count_if(accesses_.begin(), accesses_.end(), [](const Access& access) {
+    return access.kind == Access::Kind::inject && !access.data.empty();
+  });
+  return machine_.system().nvme_at(port_)->core().injected() + static_cast<std::size_t>(waiting) <
+         NvmeFaults::kMost;
+}
+
 void ServedFunction::inject(const NvmeFaultRule* rule, Done done) {
   std::string bytes;
   if (rule != nullptr) {
@@ -328,7 +336,7 @@ void ServedFunction::do_inject(const std::vector<std::uint8_t>& rule) {
   } catch (const StateMisfit&) {
     return;
   }
-  device->core().inject(its);
+  static_cast<void>(device->core().inject(its));
 }
 
 void ServedFunction::do_plug(bool present) {

@@ -48,9 +48,11 @@ class ServedFunction final : public vfio_user::Function {
   void plug(bool present, Done done);
   [[nodiscard]] bool present() const { return present_; }
   /// Has commands fail as a rule says; null: takes back all rules. `done`: it is so from the next access on.
-  /// Pre: takes_rules().
+  /// Pre: takes_rules(), and takes_more_rules() if there is a rule.
   void inject(const NvmeFaultRule* rule, Done done);
   [[nodiscard]] bool takes_rules() const;
+  /// Pre: takes_rules().
+  [[nodiscard]] bool takes_more_rules() const;
   /// Whether its software lets it answer at its BARs.
   [[nodiscard]] bool decodes_memory() const {
     return endpoint_.config().memory_enabled() && endpoint_.config().power_state() == PowerState::d0;

@@ -67,10 +67,4 @@ class DmaTable {
   std::vector<std::weak_ptr<MappedFile>> mappings_;  ///< of windows, or of none any more
 };
 
-/// Copies to or from memory that others look at meanwhile: they find, and are found with, each aligned 8, 4
-/// or 2 bytes of the range whole, and of two of them the later one no earlier. A completion's last word says
-/// that the others are there.
-void copy_to_client(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes);
-void copy_from_client(std::uint8_t* to, const std::uint8_t* from, std::size_t bytes);
-
 }  // namespace warpline::vfio_user

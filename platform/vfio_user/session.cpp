@@ -11,6 +11,8 @@
 #include <new>
 #include <utility>
 
+#include "rtl_models/base/shared_bytes.h"
+
 namespace warpline::vfio_user {
 namespace {
 
@@ -642,9 +644,9 @@ void Session::move(std::shared_ptr<Transfer> transfer) {
     const auto bytes = static_cast<std::size_t>(piece->bytes);
     std::uint8_t* const data = t.data.data() + t.moved;
     if (t.writes) {
-      copy_to_client(piece->memory, data, bytes);
+      copy_to_shared(piece->memory, data, bytes);
     } else {
-      copy_from_client(data, piece->memory, bytes);
+      copy_from_shared(data, piece->memory, bytes);
     }
     if (piece->is_lost()) {
       owner_->log(

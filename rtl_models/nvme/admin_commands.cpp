@@ -260,8 +260,11 @@ void AdminCommands::give_log_page(const NvmeCommand& command, std::vector<std::u
   if (page == kLogPageError) state_.events.hear_again(NvmeEvents::kError);
   if (page == kLogPageSmart) state_.events.hear_again(NvmeEvents::kHealth);
   if (page == kLogPageChangedNamespaces) {
-    state_.changed.clear();
     state_.events.hear_again(NvmeEvents::kNotice);
+    // A host that has seen a part of the list must find the rest.
+    if (offset != 0 || data.size() < 4 * state_.changed.size()) return;
+    state_.changed.clear();
+    state_.events.drop(NvmeEvents::kNotice);
   }
 }
 
@@ -360,8 +363,10 @@ NvmeStatus AdminCommands::format(const NvmeCommand& command) {
       if (command.nsid == nsid) return refusal(kStatusCodeInvalidField);
       continue;
     }
+    // What was written before must not come after, nor what is erased again.
     if (erase == 1 && space.store().clear(0, space.store().size()) != BlockOutcome::done)
       return failure(kStatusCodeInternalError);
+    if (!space.store().flush()) return failure(kStatusCodeInternalError);
     if (space.format() == format) continue;
     space.set_format(format);
     state_.note_change(nsid);

@@ -46,6 +46,7 @@ NvmeStatus NvmCommands::begin(unsigned queue, std::uint64_t number, const NvmeCo
     if (command.opcode == kNvmOpcodeDatasetManagement) {
       plan.data = NvmePlan::Data::from_host;
       plan.bytes = kRangeBytes * ((command.dword(10) & 0xFFU) + 1);
+      if ((command.dword(11) & kDeallocate) != 0 && through(command)) plan.media = NvmeMediaAccess::flush;
     } else if (!flushes) {
       if (const NvmeStatus status = plan_blocks(*space, command, plan); !status.ok()) return status;
     }
@@ -67,7 +68,8 @@ NvmeStatus NvmCommands::begin(unsigned queue, std::uint64_t number, const NvmeCo
 
 /// Whether what is written goes to the media before the command completes.
 bool NvmCommands::through(const NvmeCommand& command) const {
-  return !state_.features.write_cache() || (command.dword(12) & kForceUnitAccess) != 0;
+  const bool may_force = command.opcode != kNvmOpcodeDatasetManagement;
+  return !state_.features.write_cache() || (may_force && (command.dword(12) & kForceUnitAccess) != 0);
 }
 
 NvmeStatus NvmCommands::plan_blocks(NvmeNamespace& space, const NvmeCommand& command, NvmePlan& plan) const {
@@ -185,7 +187,7 @@ NvmeStatus NvmCommands::deallocate(NvmeNamespace& space, const NvmeCommand& comm
     if (count != 0) outcome = space.store().clear(first << space.shift(), count << space.shift());
     return outcome == BlockOutcome::done;
   }));
-  return status_of(outcome);
+  return wrote(space, command, outcome);
 }
 
 }  // namespace warpline

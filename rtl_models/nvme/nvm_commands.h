@@ -32,8 +32,8 @@ class NvmCommands {
   [[nodiscard]] NvmeStatus compare(NvmeNamespace& space, const NvmeCommand& command,
                                    const std::vector<std::uint8_t>& data);
   [[nodiscard]] NvmeStatus clear(NvmeNamespace& space, const NvmeCommand& command);
-  [[nodiscard]] static NvmeStatus deallocate(NvmeNamespace& space, const NvmeCommand& command,
-                                             const std::vector<std::uint8_t>& ranges);
+  [[nodiscard]] NvmeStatus deallocate(NvmeNamespace& space, const NvmeCommand& command,
+                                      const std::vector<std::uint8_t>& ranges);
   NvmeState& state_;
 };
 

@@ -112,11 +112,14 @@ void NvmeCore::describe_registers() {
     constexpr std::uint64_t kAll = kCmbszSqs | kCmbszCqs | kCmbszLists | kCmbszRds | kCmbszWds;
     return shows_buffer() ? kAll | in_field<kCmbszSz>(buffer_.size() / 4096) : 0;
   });
-  registers_.on_look(kCmbsts, [this](unsigned) {
-    const std::uint64_t at = registers_.get(kCmbmsc) & kCmbmscCba;
-    const bool beyond = !buffer_.empty() && buffer_.size() - 1 > ~std::uint64_t{0} - at;
-    return beyond ? kCmbstsCbai : 0;
-  });
+  registers_.on_look(kCmbsts, [this](unsigned) { return buffer_is_misplaced() ? kCmbstsCbai : 0; });
+}
+
+/// Whether it would lie beyond the end of addresses.
+bool NvmeCore::buffer_is_misplaced() const {
+  const std::uint64_t space = registers_.get(kCmbmsc);
+  return !buffer_.empty() && (space & kCmbmscCmse) != 0 &&
+         buffer_.size() - 1 > ~std::uint64_t{0} - (space & kCmbmscCba);
 }
 
 void NvmeCore::describe_doorbells() {
@@ -155,7 +158,7 @@ AccessOutcome NvmeCore::access(const BarHit& where, Tlp& tlp, Cycle now) {
   if (state_.timestamp_at == kNever) state_.timestamp_at = now;
   if (where.bar == kBufferBar) {
     ++state_.counters.buffer_accesses;
-    access_memory(buffer_.data() + where.offset, tlp);
+    access_memory(buffer_, where.offset, tlp);
     return AccessOutcome::done;
   }
   if (tlp.kind == TlpKind::memory_read) ++state_.counters.register_reads;
@@ -170,8 +173,11 @@ void NvmeCore::configure(std::uint64_t before, std::uint64_t value) {
   if ((before & ~value & kCcEn) != 0) return disable();
   if (field<kCcShn>(value) != 0 && field<kCcShn>(before) == 0) {
     shutting_ = true;
+    unsaved_ = false;
     shut_down_if_idle();
   }
+  // Of a shutdown that failed while it was disabled.
+  if ((before & kCcEn) == 0 && (value & kCcEn) != 0) fatal_ = false;
   if ((value & kCcEn) != 0 && !ready_ && !resetting_ && !fatal_) enable();
 }
 
@@ -203,7 +209,7 @@ void NvmeCore::enable() {
   submission.place.address = submissions;
   submission.entries = static_cast<std::uint32_t>(field<kAqaAsqs>(aqa)) + 1;
   ready_ = true;
-  shutting_ = shut_ = false;
+  shutting_ = shut_ = unsaved_ = false;
 }
 
 /// Commands and queues are no more; what is under way on the bus must come back before it is over.
@@ -222,14 +228,17 @@ void NvmeCore::forget() {
   std::fill(untold_.begin(), untold_.end(), Untold{});
   to_tell_ = kNever;
   masked_ = 0;
-  ready_ = fatal_ = shutting_ = shut_ = waiting_ = false;
+  ready_ = fatal_ = shutting_ = shut_ = unsaved_ = waiting_ = false;
 }
 
 void NvmeCore::power_on() {
   forget();
   state_.timestamp_at = kNever;  // the time is known when software comes
+  state_.errors.clear();
+  state_.changed.clear();
   resetting_ = false;
   registers_.power_on();
+  buffer_.clear();
 }
 
 Cycle NvmeCore::step(Cycle now, unsigned room) {
@@ -258,11 +267,12 @@ Cycle NvmeCore::step(Cycle now, unsigned room) {
 
 /// All that was fetched has ended: caches are written back, and the shutdown is over.
 void NvmeCore::shut_down_if_idle() {
-  if (shut_ || engine_.busy()) return;
+  if (shut_ || unsaved_ || engine_.busy()) return;
   // What could not be written back is lost: the host is not told that the shutdown is complete.
   shut_ = true;
   for (NvmeNamespace& space : state_.spaces) shut_ = space.store().flush() && shut_;
-  fatal_ = fatal_ || !shut_;
+  unsaved_ = !shut_;
+  fatal_ = fatal_ || unsaved_;
 }
 
 /// Whether there was one.
@@ -358,7 +368,7 @@ void NvmeCore::raise(unsigned vector) {
 std::uint8_t* NvmeCore::local(std::uint64_t address, std::uint32_t bytes) {
   if (buffer_.empty()) return nullptr;
   const std::uint64_t space = registers_.get(kCmbmsc);
-  if ((space & kCmbmscCmse) == 0) return nullptr;
+  if ((space & kCmbmscCmse) == 0 || buffer_is_misplaced()) return nullptr;
   const std::uint64_t from = address - (space & kCmbmscCba);
   return from < buffer_.size() && bytes <= buffer_.size() - from ? &buffer_[from] : nullptr;
 }
@@ -381,8 +391,10 @@ void NvmeCore::visit_gauges(GaugeVisitor& visitor) const {
 }
 
 void NvmeCore::archive(StateArchive& a) {
-  a(registers_, state_, engine_, log_, masked_, ready_, fatal_, resetting_, shutting_, shut_, waiting_, now_);
+  a(registers_, state_, engine_, log_, masked_, ready_, fatal_, resetting_, shutting_, shut_, unsaved_,
+    waiting_, now_);
   a(buffer_).fixed(untold_);
+  engine_.set_page(state_.page_bytes);
   find_to_tell();
 }
 

@@ -42,8 +42,11 @@ class NvmeCore final : public EndpointFunction, private NvmeExecutor {
   void visit_gauges(GaugeVisitor& visitor) const override;
   void archive(StateArchive& a) override;
 
-  /// Has commands fail as the rule says, from now on.
-  void inject(const NvmeFaultRule& rule) { state_.faults.add(rule); }
+  /// Has commands fail as the rule says, from now on, and across resets. False: there are as many rules as
+  /// may be, NvmeFaults::kMost.
+  [[nodiscard]] bool inject(const NvmeFaultRule& rule) { return state_.faults.add(rule); }
+  /// Rules that are not spent.
+  [[nodiscard]] std::size_t injected() const { return state_.faults.size(); }
   /// Takes back all rules; the chances of the parameters stay.
   void forget_injected() { state_.faults.clear(); }
   /// Shows a namespace, or hides it, as if it were attached or detached by other means; the host is told.
@@ -73,6 +76,7 @@ class NvmeCore final : public EndpointFunction, private NvmeExecutor {
   };
   void describe_registers();
   void describe_doorbells();
+  [[nodiscard]] bool buffer_is_misplaced() const;
   [[nodiscard]] std::uint64_t capabilities() const;
   [[nodiscard]] std::uint64_t status() const;
   AccessOutcome access(const BarHit& where, Tlp& tlp, Cycle now) override;
@@ -114,6 +118,7 @@ class NvmeCore final : public EndpointFunction, private NvmeExecutor {
   bool ready_ = false, fatal_ = false;
   bool resetting_ = false;  ///< what was under way on the bus has not come back
   bool shutting_ = false, shut_ = false;
+  bool unsaved_ = false;  ///< the shutdown could not write caches back, and is never complete
   /// Some queue may have a command to fetch, or an event is to be told. Set by accesses, and computed anew by
   /// each step().
   bool waiting_ = false;

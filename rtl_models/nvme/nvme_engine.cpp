@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/shared_bytes.h"
 
 namespace warpline {
 
@@ -26,7 +27,7 @@ Cycle NvmeEngine::step(Cycle now, bool fetches, unsigned& room) {
   bool moved = true;
   while (moved) {
     moved = complete_ended(now, room);
-    if (fetches && fetch(now)) moved = true;
+    if (fetches && !stopped_ && fetch(now)) moved = true;
     const auto next = [&](unsigned from) {
       return room != 0 ? awake_.next(from) : awake_.next(from, sends_);
     };
@@ -107,17 +108,12 @@ void NvmeEngine::take_parts() {
     } else if (!c.failed) {
       const std::uint32_t first = part.cookie & ((std::uint32_t{1} << kOffsetBits) - 1);
       // A read lies in one run, so the distance on the bus is the one in the stream.
-      take_bytes(c, first + static_cast<std::uint32_t>(part.address - c.stream.at(first).address),
-                 part.data.data(), static_cast<std::uint32_t>(part.data.size()));
+      const std::uint64_t at = first + (part.address - c.stream.at(first).address);
+      std::memcpy(c.input().data() + at, part.data.data(), part.data.size());
     }
     if (part.last) --c.reads;
     awake_.add(index_of(c));
   }
-}
-
-void NvmeEngine::take_bytes(Context& c, std::uint32_t offset, const std::uint8_t* from, std::uint32_t bytes) {
-  std::vector<std::uint8_t>& to = c.stage == Stage::input ? c.data : c.text;
-  std::memcpy(to.data() + offset, from, bytes);
 }
 
 /// Whether it found one.
@@ -162,7 +158,7 @@ void NvmeEngine::read_on(Context& c, Cycle now) {
     const auto to_page = static_cast<std::uint32_t>(kBusPage - rest.address % kBusPage);
     std::uint32_t bytes = std::min(rest.bytes, to_page);
     if (const std::uint8_t* const local = executor_.local(rest.address, bytes); local != nullptr) {
-      take_bytes(c, c.asked, local, bytes);
+      copy_from_shared(c.input().data() + c.asked, local, bytes);
     } else {
       if (!bus_.may_read()) return;
       bytes = std::min(bytes, bus_.max_read_request());
@@ -226,6 +222,7 @@ void NvmeEngine::begin(Context& c, Cycle now) {
   if (c.failed) {
     --queues_.completions[queues_.submissions[c.queue].completions].reserved;
     release(c);
+    stopped_ = true;
     executor_.failed_fatally();
     return;
   }
@@ -311,7 +308,7 @@ void NvmeEngine::write_on(Context& c, unsigned& room) {
 void NvmeEngine::write_bytes(std::uint64_t address, const std::uint8_t* from, std::uint32_t bytes,
                              unsigned& room) {
   if (std::uint8_t* const local = executor_.local(address, bytes); local != nullptr) {
-    std::memcpy(local, from, bytes);
+    copy_to_shared(local, from, bytes);
   } else {
     bus_.write(address, from, bytes, false);
     --room;
@@ -360,6 +357,7 @@ void NvmeEngine::drop() {
   soonest_ = kNever;
   active_ = 0;
   turn_ = 0;
+  stopped_ = false;
   parked_.clear();
   ended_.clear();
   media_.restart();

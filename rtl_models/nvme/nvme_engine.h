@@ -58,8 +58,8 @@ class NvmeExecutor {
   virtual void written(unsigned completion_queue, Cycle now) = 0;
   /// An entry of a submission queue cannot be read.
   virtual void failed_fatally() = 0;
-  /// Bytes of the controller memory buffer at an address that is its own; null: it is on the bus. Runs do
-  /// not cross 4 KiB.
+  /// Bytes of the controller memory buffer at an address that is its own, which others may look at, too;
+  /// null: it is on the bus. Runs do not cross 4 KiB.
   virtual std::uint8_t* local(std::uint64_t address, std::uint32_t bytes) = 0;
 
  protected:
@@ -105,8 +105,7 @@ class NvmeEngine {
   template <class Archive>
   void archive(Archive& a) {
     // Pre: not busy().
-    a(media_, parked_, ended_, page_).index(turn_, queues_.submissions.size());
-    if (!is_memory_page(page_)) a.misfit("has memory pages that cannot be");
+    a(media_, parked_, ended_, stopped_).index(turn_, queues_.submissions.size());
     std::vector<std::uint32_t> kept(queues_.completions.size());
     const auto keep = [&](const Parked& p) {
       if (p.queue >= queues_.submissions.size() || !queues_.submissions[p.queue].exists)
@@ -147,6 +146,9 @@ class NvmeEngine {
     std::vector<std::uint8_t> data;
     std::uint32_t result = 0;
     Cycle ready = 0;  ///< when the media is done
+
+    /// Where what it reads goes.
+    [[nodiscard]] std::vector<std::uint8_t>& input() { return stage == Stage::input ? data : text; }
   };
   struct Parked {
     unsigned queue = 0;
@@ -181,7 +183,6 @@ class NvmeEngine {
   void lay(const Context& c, Cycle now);
   void find_soonest();
   void take_parts();
-  void take_bytes(Context& c, std::uint32_t offset, const std::uint8_t* from, std::uint32_t bytes);
   bool fetch(Cycle now);
   [[nodiscard]] bool may_fetch(const NvmeSubmissionQueue& queue) const {
     return queue.has_command() && queues_.completions[queue.completions].free() != 0;
@@ -262,6 +263,7 @@ class NvmeEngine {
   PlaceSet sends_;          ///< of these, those that wait for room only
   Cycle soonest_ = kNever;  ///< when the media is done with the next context that is not awake
   unsigned turn_ = 0;       ///< queue from which the next command is fetched, if it has one
+  bool stopped_ = false;    ///< a queue could not be read: no more are fetched
   std::uint32_t page_ = 4096;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -45,6 +46,11 @@ class NvmeEvents {
   }
   /// The host has read the log page of a type.
   void hear_again(unsigned type) { told_ &= ~(1U << type); }
+  /// What waits of a type is no news any more.
+  void drop(unsigned type) {
+    const auto is_its = [type](const Event& e) { return e.type == type; };
+    waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(), is_its), waiting_.end());
+  }
   void forget() { *this = NvmeEvents{}; }
   template <class Archive>
   void archive(Archive& a) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -18,7 +19,7 @@ enum class NvmeFault : std::uint8_t {
   write_fault,     ///< of one that writes it
   internal_error,  ///< of any
   timeout,         ///< of any: it never completes, but by an Abort, the end of its queue or a reset
-  stuck,           ///< of any: the same, and an Abort does not end it
+  stuck,           ///< of any: the same, but that an Abort does not end it
   not_ready,       ///< of any: its namespace is not ready
 };
 /// What each but `none` is called, and its number.
@@ -34,10 +35,11 @@ inline constexpr std::array<std::pair<const char*, NvmeFault>, 6> kNvmeFaultName
 struct NvmeFaultRule {
   NvmeFault fault = NvmeFault::internal_error;
   std::uint32_t nsid = 0;  ///< 0: of any namespace
-  /// Blocks one of which the command names; of one that names none, any.
+  /// Blocks one of which the command names; all: it need not name any.
   std::uint64_t first_block = 0, last_block = ~std::uint64_t{0};
   std::uint64_t after = 0, count = ~std::uint64_t{0};
 
+  [[nodiscard]] bool bounds_blocks() const { return first_block != 0 || last_block != ~std::uint64_t{0}; }
   template <class Archive>
   void archive(Archive& a) {
     auto number = static_cast<unsigned>(fault);
@@ -51,20 +53,30 @@ struct NvmeFaultRule {
 /// parameters.
 class NvmeFaults {
  public:
+  static constexpr std::size_t kMost = 1024;  ///< rules that are not spent
+
   explicit NvmeFaults(const NvmeParameters& parameters) : parameters_(parameters) {}
 
-  void add(const NvmeFaultRule& rule) { rules_.push_back(rule); }
+  /// Whether it is taken: it is not if there are kMost. One of no commands is spent.
+  bool add(const NvmeFaultRule& rule) {
+    if (rule.count == 0) return true;
+    if (rules_.size() == kMost) return false;
+    rules_.push_back(rule);
+    return true;
+  }
+  [[nodiscard]] std::size_t size() const { return rules_.size(); }
   void clear() { rules_.clear(); }
   /// What goes wrong with a command: number `number` of its queue.
   [[nodiscard]] NvmeFault judge(unsigned queue, std::uint64_t number, const NvmeCommand& command) {
-    for (NvmeFaultRule& rule : rules_) {
-      if (rule.count == 0 || !fits(rule, command)) continue;
-      if (rule.after != 0) {
-        --rule.after;
+    for (auto rule = rules_.begin(); rule != rules_.end(); ++rule) {
+      if (!fits(*rule, command)) continue;
+      if (rule->after != 0) {
+        --rule->after;
         continue;
       }
-      if (rule.count != ~std::uint64_t{0}) --rule.count;
-      return rule.fault;
+      const NvmeFault fault = rule->fault;
+      if (rule->count != ~std::uint64_t{0} && --rule->count == 0) rules_.erase(rule);
+      return fault;
     }
     return draw(queue, number, command);
   }
@@ -79,6 +91,9 @@ class NvmeFaults {
   template <class Archive>
   void archive(Archive& a) {
     a(rules_);
+    if (rules_.size() > kMost) a.misfit("has too many rules");
+    for (const NvmeFaultRule& rule : rules_)
+      if (rule.count == 0) a.misfit("has a rule that is spent");
   }
 
  private:
@@ -95,8 +110,9 @@ class NvmeFaults {
     return false;
   }
   [[nodiscard]] static bool fits(const NvmeFaultRule& rule, const NvmeCommand& command) {
-    if (!suits(rule.fault, command.opcode) || (rule.nsid != 0 && rule.nsid != command.nsid)) return false;
-    if (!reads(command.opcode) && !writes(command.opcode)) return true;
+    const bool concerns = rule.nsid == 0 || rule.nsid == command.nsid || command.nsid == kAllNamespaces;
+    if (!suits(rule.fault, command.opcode) || !concerns) return false;
+    if (!reads(command.opcode) && !writes(command.opcode)) return !rule.bounds_blocks();
     const std::uint64_t first = command.first_block(), last = first + command.blocks() - 1;
     return first <= rule.last_block && last >= rule.first_block;
   }

@@ -78,6 +78,8 @@ class NvmeErrorLog {
     e.command = 0xFFFF;
     put(e);
   }
+  /// The count of errors goes on, as it identifies them (NVM Express base 1.4, 5.14.1.1).
+  void clear() { entries_.clear(); }
   [[nodiscard]] std::uint64_t total() const { return total_; }
   /// Of 64 bytes an entry; those that are not there are 0.
   [[nodiscard]] std::vector<std::uint8_t> page() const {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "rtl_models/base/random.h"
+#include "rtl_models/base/text.h"
 
 namespace warpline {
 namespace {
@@ -12,6 +13,17 @@ namespace {
 void put_text(std::uint8_t* at, std::size_t bytes, const std::string& text) {
   std::memset(at, ' ', bytes);
   std::memcpy(at, text.data(), text.size() < bytes ? text.size() : bytes);
+}
+
+/// The last hexadecimal digits of a number.
+std::string digits(std::uint64_t number, unsigned count) {
+  const std::string all = hexadecimal(number, 16);
+  return all.substr(all.size() - count);
+}
+/// A random one, version 4, as text.
+std::string uuid(std::uint64_t first, std::uint64_t second) {
+  return digits(first >> 32U, 8) + "-" + digits(first >> 16U, 4) + "-4" + digits(first, 3) + "-8" +
+         digits(second >> 48U, 3) + "-" + digits(second, 12);
 }
 
 unsigned log2_of(std::uint64_t power) {
@@ -33,33 +45,32 @@ std::vector<std::uint8_t> NvmePages::controller() const {
   const auto put = [&](unsigned at, unsigned bytes, std::uint64_t value) {
     put_number(&page[at], bytes, value);
   };
-  const std::string number = std::to_string(controller_);
-  put(0, 2, vendor_);                                    // VID
-  put(2, 2, vendor_);                                    // SSVID
-  put_text(&page[4], 20, "WL" + number);                 // SN
-  put_text(&page[24], 40, "Warpline NVMe controller");   // MN
-  put_text(&page[64], 8, "1");                           // FR
-  put(77, 1, log2_of(parameters_.max_transfer / 4096));  // MDTS, of pages of CAP.MPSMIN
-  put(78, 2, controller_);                               // CNTLID
-  put(80, 4, 0x0001'0400);                               // VER
-  put(92, 4, kNamespaceNotices);                         // OAES
-  put(111, 1, 1);                                        // CNTRLTYPE: I/O controller
-  put(256, 2, kFormat);                                  // OACS
-  put(258, 1, kAborts - 1);                              // ACL
-  put(259, 1, kEventRequests - 1);                       // AERL
-  put(260, 1, 0x3);                                      // FRMW: one slot, read-only
-  put(261, 1, 0x6);                                      // LPA: commands supported, offsets
-  put(262, 1, kErrors - 1);                              // ELPE
-  put(266, 2, 343);                                      // WCTEMP, kelvin
-  put(268, 2, 353);                                      // CCTEMP
-  put(512, 1, 0x66);                                     // SQES
-  put(513, 1, 0x44);                                     // CQES
-  put(516, 4, parameters_.namespaces);                   // NN
+  put(0, 2, vendor_);                                           // VID
+  put(2, 2, vendor_);                                           // SSVID
+  put_text(&page[4], 20, "WL" + digits(identifier(0, 0), 16));  // SN
+  put_text(&page[24], 40, "Warpline NVMe controller");          // MN
+  put_text(&page[64], 8, "1");                                  // FR
+  put(77, 1, log2_of(parameters_.max_transfer / 4096));         // MDTS, of pages of CAP.MPSMIN
+  put(78, 2, controller_);                                      // CNTLID
+  put(80, 4, 0x0001'0400);                                      // VER
+  put(92, 4, kNamespaceNotices);                                // OAES
+  put(111, 1, 1);                                               // CNTRLTYPE: I/O controller
+  put(256, 2, kFormat);                                         // OACS
+  put(258, 1, kAborts - 1);                                     // ACL
+  put(259, 1, kEventRequests - 1);                              // AERL
+  put(260, 1, 0x3);                                             // FRMW: one slot, read-only
+  put(261, 1, 0x6);                                             // LPA: commands supported, offsets
+  put(262, 1, kErrors - 1);                                     // ELPE
+  put(266, 2, 343);                                             // WCTEMP, kelvin
+  put(268, 2, 353);                                             // CCTEMP
+  put(512, 1, 0x66);                                            // SQES
+  put(513, 1, 0x44);                                            // CQES
+  put(516, 4, parameters_.namespaces);                          // NN
   put(520, 2, kCompare | kDatasets | kWriteZeroes | kSelect | kTimestamp | kVerify);  // ONCS
   // VWC: there is a cache, or none; a flush may name all namespaces.
   put(525, 1, 0x6U | (parameters_.write_cache ? 1U : 0U));
   put(536, 4, 0x1);  // SGLS: without alignment
-  const std::string name = "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-4000-8000-00000000000" + number;
+  const std::string name = "nqn.2014-08.org.nvmexpress:uuid:" + uuid(identifier(0, 1), identifier(0, 2));
   std::memcpy(&page[768], name.data(), name.size());  // SUBNQN
   return page;
 }

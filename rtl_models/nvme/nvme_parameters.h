@@ -41,7 +41,7 @@ struct WARPLINE_PUBLIC NvmeParameters {
   unsigned internal_errors = 0;       ///< of a million commands
   unsigned timeouts = 0;              ///< of a million commands: never completed
   unsigned not_ready = 0;             ///< of a million commands: the namespace is not ready
-  std::uint64_t seed = 1;             ///< of what fails, and of the namespaces' identifiers
+  std::uint64_t seed = 1;             ///< of what fails, and of what identifies disks
   std::uint64_t log_entries = 65536;  ///< of the access log: older ones are forgotten
 
   /// The files, one for each namespace in turn, and none behind the last that is named.
@@ -123,7 +123,7 @@ struct WARPLINE_PUBLIC NvmeParameters {
     f("internal_errors", internal_errors, "I/O commands of a million that end with an internal error");
     f("timeouts", timeouts, "I/O commands of a million that never complete");
     f("not_ready", not_ready, "I/O commands of a million that find their namespace not ready");
-    f("seed", seed, "of what fails, and of the namespaces' identifiers");
+    f("seed", seed, "of what fails, and of what identifies disks");
     f("log_entries", log_entries, "accesses that the log keeps");
   }
 };

@@ -203,7 +203,7 @@ void CommandEngine::take_data(Context& c, std::uint32_t offset, const std::vecto
   switch (c.command.opcode) {
     case kOpcodeCopy: return write(c, offset, data.data(), bytes);
     case kOpcodeRead:
-      std::memcpy(buffer_.data() + c.command.destination + offset, data.data(), bytes);
+      buffer_.write(c.command.destination + offset, data.data(), bytes);
       c.moved += bytes;
       return;
     default:
@@ -233,14 +233,13 @@ void CommandEngine::produce(Context& c, unsigned& room) {
   std::array<std::uint8_t, 4096> pattern;
   for (; !c.failed && c.moved < c.command.length && room != 0; --room) {
     const std::uint32_t bytes = std::min(bus_.max_payload(), c.command.length - c.moved);
-    const std::uint8_t* data = pattern.data();
     if (c.command.opcode == kOpcodeWrite) {
-      data = buffer_.data() + c.command.source + c.moved;
+      buffer_.read(c.command.source + c.moved, pattern.data(), bytes);
     } else {
       for (std::uint32_t i = 0; i < bytes; ++i)
         pattern[i] = static_cast<std::uint8_t>(c.command.operand >> 8U * ((c.moved + i) % 8));
     }
-    write(c, c.moved, data, bytes);
+    write(c, c.moved, pattern.data(), bytes);
   }
 }
 

@@ -132,7 +132,7 @@ AccessOutcome QueueDeviceCore::access(const BarHit& where, Tlp& tlp, Cycle now) 
   now_ = now;
   if (where.bar == kBufferBar) {
     ++counters_.buffer_accesses;
-    access_memory(buffer_.data() + where.offset, tlp);
+    access_memory(buffer_, where.offset, tlp);
     return AccessOutcome::done;
   }
   const bool in_registers = where.bar == kRegisterBar;

@@ -62,6 +62,7 @@ class QueueDeviceCore final : public EndpointFunction, private CommandListener {
     forget_queues();
     resetting_ = false;
     registers_.power_on();
+    buffer_.clear();
   }
 
   /// Has `heard` be told of every vector that it raises, masked or not, whatever kind of time it is.

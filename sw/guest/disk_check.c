@@ -2,12 +2,14 @@
 // against what was written and acknowledged. Each block says its number and how often it was written, so a
 // block that is old, torn or another one's is seen.
 //
-//   disk_check fill DISK KNOWN BLOCKS       writes the first BLOCKS blocks, and takes them down in the file
-//   KNOWN disk_check read DISK KNOWN FIRST COUNT  reads blocks one by one, and says how often that ended how:
-//   "ok 3", "ENODATA 1" disk_check write DISK KNOWN FIRST COUNT likewise; one that fails may have been
-//   written or not disk_check check DISK KNOWN             reads all that is known disk_check random DISK
-//   KNOWN OPERATIONS SEED   reads and writes of 1 to 64 blocks at random places, 8 at a time disk_check speed
-//   DISK MIB               writes so much, reads it, and says how fast that was, in 10^6 bytes a second
+// clang-format off
+//   disk_check fill DISK KNOWN BLOCKS              writes the first BLOCKS blocks, and takes them down in the file KNOWN
+//   disk_check read DISK KNOWN FIRST COUNT         reads blocks one by one, and says how often that ended how: "ok 3", "ENODATA 1"
+//   disk_check write DISK KNOWN FIRST COUNT        likewise; one that fails may have been written or not
+//   disk_check check DISK KNOWN                    reads all that is known
+//   disk_check random DISK KNOWN OPERATIONS SEED   reads and writes of 1 to 64 blocks at random places, 8 at a time
+//   disk_check speed DISK MIB                      writes so much, reads it, and says how fast that was, in 10^6 bytes a second
+// clang-format on
 // Exit status 0; 1: what was read is not what was written; 2: it could not be tried.
 #define _GNU_SOURCE
 #include <errno.h>

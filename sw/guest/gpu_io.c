@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include <linux/nvme_ioctl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
@@ -50,6 +51,10 @@ struct parameters {
   struct nvme_work work;
   uint64_t report;
 };
+
+_Static_assert(offsetof(struct parameters, buffers) == 48 && offsetof(struct parameters, work) == 88 &&
+                   offsetof(struct parameters, report) == 136 && sizeof(struct nvme_report) == 32,
+               "as kernels/nvme_io.cu has them");
 
 static void* pages(size_t bytes) {
   void* const at =

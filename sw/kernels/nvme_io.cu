@@ -37,13 +37,16 @@ struct NvmeWork {
   unsigned add;
 };
 
+// Launch files and programs lay these out by themselves.
+static_assert(sizeof(NvmeQueue) == 48 && sizeof(NvmeBuffers) == 40 && sizeof(NvmeWork) == 48, "as they do");
+
 // What came of it is added to what stands here.
 struct NvmeReport {
   unsigned long long written;  // chunks that are where they should be
   unsigned long long failed;   // chunks that are not
   unsigned long long sum;      // of all words read
-  // Word 3 of the first completion that told of a failure: identifier and status; all ones: one did not come in time. Then
-  // the queue is of no use before it is deleted and created again. 0: all went well.
+  // Word 3 of the first completion that told of a failure: identifier and status; all ones: one did not come in time, or was
+  // of no command of these. Then the queue is of no use before it is deleted and created again. 0: all went well.
   unsigned long long failure;
 };
 
@@ -164,7 +167,8 @@ extern "C" __global__ void nvme_io(NvmeQueue queue, NvmeBuffers buffers, NvmeWor
     if (threadIdx.x == 0) {
       goes_on = under_way != 0;
       if (goes_on) completion = commands.take();
-      if (goes_on && completion == kLate) {
+      // One of no command of these, by whoever uses the queue besides, leaves none of them known.
+      if (goes_on && (completion == kLate || (completion & 0xFFFF) >= count)) {
         failure = ~0ull;
         goes_on = false;
       }
@@ -205,7 +209,8 @@ extern "C" __global__ void nvme_io(NvmeQueue queue, NvmeBuffers buffers, NvmeWor
   if (report->failure == 0) report->failure = failure;
 }
 
-// Creates I/O queue pair `number` by the admin queue, where the host leaves that to the GPU. Its memory is zeros. *failure:
+// Creates I/O queue pair `number` by the admin queue, where the host leaves that to the GPU, and has no other command in it
+// whose completion could come between, as that of an Asynchronous Event Request. Its memory is zeros. *failure:
 // word 3 of the completion that told of a failure, all ones: it did not come in time; 0: the queues are there. One thread.
 extern "C" __global__ void nvme_create(NvmeQueue admin, unsigned number, unsigned entries, unsigned long long submissions_bus,
                                        unsigned long long completions_bus, unsigned long long patience,

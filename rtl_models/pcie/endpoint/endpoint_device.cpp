@@ -81,9 +81,9 @@ Cycle EndpointDevice::work(Cycle now) {
   return next;
 }
 
-/// Does all that can be done in cycle `now`. Returns when there is more to do. A packet that it sends may
-/// make another device access this one before the call returns. Such a nested call leaves the work to the
-/// outer one, so that two devices that access each other do not recurse ever deeper.
+/// Does what can be done in cycle `now`, of about kSlice cycles. Returns when there is more to do. A packet
+/// that it sends may make another device access this one before the call returns. Such a nested call leaves
+/// the work to the outer one, so that two devices that access each other do not recurse ever deeper.
 Cycle EndpointDevice::run_loosely(Cycle now) {
   WARPLINE_EXPECT(root_ != nullptr, "somebody performs what is loosely timed");
   if (running_) return kNever;
@@ -100,6 +100,11 @@ Cycle EndpointDevice::run_loosely(Cycle now) {
       return at > now ? std::min(next, at) : next;
     }
     at = send_loosely(at);
+    if (at > now + kSlice) {
+      running_ = false;
+      done_ = at;
+      return at;
+    }
   }
 }
 
@@ -113,7 +118,8 @@ Cycle EndpointDevice::send_loosely(Cycle now) {
     Tlp* const tlp = packets.front();
     packets.pop_front();
     const bool posted = tlp->posted();
-    // The payload of an answer takes the link the other way.
+    // The payload of an answer takes the link the other way. It is counted here, so that reads follow each
+    // other no faster than their answers can; writes behind them wait as long.
     const LinkParameters& link = link_.parameters();
     const unsigned payload = posted ? tlp->payload() : tlp->bytes;
     Cycle at = domain().cycle_of(free);

@@ -38,16 +38,11 @@ class EndpointDevice : public Component, public FarDevice, public LooseTlpTarget
   /// Who performs what is loosely timed.
   void perform_by(LooseTlpTarget& root) { root_ = &root; }
   /// Whether its requests are loosely timed from now on. Pre: nothing is under way.
-  void set_loose(bool loose) {
-    loose_ = loose;
-    function_->observe_by(loose ? nullptr : observer_);
-  }
+  void set_loose(bool loose) { loose_ = loose; }
   [[nodiscard]] bool is_loose() const { return loose_; }
-  /// Who hears what it does while it is timed; null: nobody.
-  void observe_by(DeviceObserver* observer) {
-    observer_ = observer;
-    function_->observe_by(loose_ ? nullptr : observer);
-  }
+  /// Who hears what it does; null: nobody. Loosely timed, it may do one thing in a cycle that is before that
+  /// of the last.
+  void observe_by(DeviceObserver* observer) { function_->observe_by(observer); }
 
   /// Hot reset by the link: everything as it was built, and what was under way is forgotten, here. The root
   /// complex is told by RootComplex::reset_link().
@@ -88,6 +83,9 @@ class EndpointDevice : public Component, public FarDevice, public LooseTlpTarget
  private:
   /// Requests that wait for their answer at most: more are left on the link.
   static constexpr std::size_t kAnswers = 64;
+  /// Cycles that it gets ahead at most, loosely timed, before others go on: devices that ring each other's
+  /// doorbells would never let them.
+  static constexpr Cycle kSlice = 100'000;
   /// A register as a signal.
   struct NamedRegister {
     std::string name;
@@ -109,7 +107,6 @@ class EndpointDevice : public Component, public FarDevice, public LooseTlpTarget
   EndpointFunction* function_ = nullptr;
   TlpPort link_;
   LooseTlpTarget* root_ = nullptr;
-  DeviceObserver* observer_ = nullptr;
   bool loose_ = false;
   bool running_ = false;  ///< loosely timed, and in the middle of what it does
   Cycle done_ = 0;        ///< loosely timed: until when that takes

@@ -1,6 +1,6 @@
 #include "rtl_models/pcie/endpoint/endpoint_function.h"
 
-#include <cstring>
+#include <vector>
 
 #include "rtl_models/pcie/packets/tlp_rules.h"
 
@@ -62,14 +62,16 @@ AccessOutcome EndpointFunction::access_msix(const BarHit& where, Tlp& tlp) {
   return outcome;
 }
 
-void EndpointFunction::access_memory(std::uint8_t* memory, Tlp& tlp) {
-  if (tlp.posted()) {
-    std::memcpy(memory, tlp.data.data(), tlp.bytes);
-  } else if (tlp.kind == TlpKind::memory_read) {
-    tlp.data.assign(memory, memory + tlp.bytes);
-  } else {
-    perform_atomic(tlp, memory);
+void EndpointFunction::access_memory(EndpointMemory& memory, std::uint64_t offset, Tlp& tlp) {
+  if (tlp.posted()) return memory.write(offset, tlp.data.data(), tlp.bytes);
+  if (tlp.kind == TlpKind::memory_read) {
+    tlp.data.resize(tlp.bytes);
+    return memory.read(offset, tlp.data.data(), tlp.bytes);
   }
+  std::vector<std::uint8_t> bytes(tlp.bytes);
+  memory.read(offset, bytes.data(), bytes.size());
+  perform_atomic(tlp, bytes.data());
+  memory.write(offset, bytes.data(), bytes.size());
 }
 
 }  // namespace warpline

@@ -60,8 +60,8 @@ class EndpointFunction {
                                         bool takes_writes);
   /// An access to the table of vectors and their pending bits, as registers say it. Pre: it has vectors.
   AccessOutcome access_msix(const BarHit& where, Tlp& tlp);
-  /// An access to plain memory, whose bytes at `memory` it concerns.
-  static void access_memory(std::uint8_t* memory, Tlp& tlp);
+  /// An access to memory of the device, in which it lies at `offset`.
+  static void access_memory(EndpointMemory& memory, std::uint64_t offset, Tlp& tlp);
 
   EndpointCore& bus_;
   AccessLog log_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "rtl_models/base/shared_bytes.h"
 #include "rtl_models/base/state_archive.h"
 
 namespace warpline {
@@ -26,6 +27,22 @@ class EndpointMemory {
   [[nodiscard]] std::uint8_t* begin() { return at_; }
   [[nodiscard]] std::uint8_t* end() { return at_ + bytes_; }
 
+  /// Pre: the bytes lie in it, as of write().
+  void read(std::uint64_t from, std::uint8_t* to, std::size_t bytes) const {
+    if (shared_ == nullptr) {
+      std::copy_n(at_ + from, bytes, to);
+    } else {
+      copy_from_shared(to, at_ + from, bytes);
+    }
+  }
+  void write(std::uint64_t to, const std::uint8_t* from, std::size_t bytes) {
+    if (shared_ == nullptr) {
+      std::copy_n(from, bytes, at_ + to);
+    } else {
+      copy_to_shared(at_ + to, from, bytes);
+    }
+  }
+  void clear() { std::fill_n(at_, bytes_, std::uint8_t{0}); }
   /// It lies at `place` from now on, with what is in it. `place` has size() bytes; who else changes them does
   /// so at any time, as the device does.
   void share(std::shared_ptr<std::uint8_t> place) {

@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -46,6 +47,10 @@ struct Parameters {
   KernelWork work;
   std::uint64_t report;
 };
+
+static_assert(offsetof(Parameters, buffers) == 48 && offsetof(Parameters, work) == 88 &&
+                  offsetof(Parameters, report) == 136 && sizeof(KernelReport) == 32,
+              "as the kernel has them");
 
 std::string text_of(const warpline::Diagnostics& faults) {
   std::string out;

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -107,6 +109,92 @@ TEST(NvmeAccidents, AnUnreadableQueueIsFatalUntilAReset) {
   bench.submit(0, {kAdminOpcodeAbort});
   EXPECT_FALSE(bench.wait(0, 50).came);
   expect_sound(bench);
+}
+
+/// The next one of the queue could be read.
+TEST(NvmeAccidents, NothingIsFetchedBehindAnUnreadableEntry) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.commands = 1;
+  p.nvme.queue_entries = 128;
+  NvmeBench bench(p);
+  bench.start();
+  constexpr unsigned kEntries = 65;  // the last one lies in another page
+  const NvmeBench::Memory list = bench.share(4096), m = bench.share(4096);
+  bench.queues[1] = bench.new_queue(kEntries);
+  constexpr std::uint32_t kShape = (kEntries - 1) << 16U | 1U;
+  ASSERT_EQ(bench.run(0, {kAdminOpcodeCreateCq, 0, bench.queues[1].completions.bus, 0, kShape, 1}).code, 0U);
+  put_number(list.bytes, 8, bench.queues[1].submissions.bus);
+  put_number(list.bytes + 8, 8, std::uint64_t{1} << 60U);
+  ASSERT_EQ(bench.run(0, {kAdminOpcodeCreateSq, 0, list.bus, 0, kShape, 1U << 16U}).code, 0U);
+  for (unsigned i = 0; i < kEntries - 1; ++i)
+    ASSERT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 0, 1, m)).code, 0U);
+  bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 1, m), false);
+  bench.submit(1, bench.blocks(kNvmOpcodeWrite, 5, 1, m), false);
+  bench.ring(1);
+  bench.host.pass(100'000);
+  EXPECT_EQ(bench.read(0x1C), 3U);
+  EXPECT_EQ(bench.core().counters().writes, 0U);
+  EXPECT_EQ(bench.core().queues().submissions[1].fetched, kEntries);
+  expect_sound(bench);
+}
+
+/// Two drives whose commands, refused ones of Identify, have data in the other's doorbells: each makes the
+/// other go on, for ever.
+TEST(NvmeAccidents, DrivesThatRingEachOthersDoorbellsLetOthersGoOn) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.count = 2;
+  NvmeBench bench(p, true);
+  HostMachine& host = bench.host;
+  ASSERT_TRUE(host.open_bar(0, 1, 0));
+  ASSERT_TRUE(host.open_bar(1, 0, 0));
+  std::array<std::uint64_t, 2> bar{}, bus{};
+  std::array<std::uint8_t*, 2> memory{};
+  for (unsigned d = 0; d < 2; ++d) {
+    bar[d] = host.devices()[d].bars[0].address;
+    memory[d] = static_cast<std::uint8_t*>(host.allocate(16384, 4096));
+    std::memset(memory[d], 0, 16384);
+    bus[d] = host.map_dma(d, memory[d], 16384, WL_DMA_BOTH).value();
+    host.store(bar[d] + 0x24, 4, 15U << 16U | 7U);
+    host.store(bar[d] + 0x28, 8, bus[d]);
+    host.store(bar[d] + 0x30, 8, bus[d] + 4096);
+    host.store(bar[d] + 0x14, 4, 0x46'0001);
+    ASSERT_EQ(host.load(bar[d] + 0x1C, 4), 1U);
+  }
+  // Get Log Page of the commands supported gives a 1, a 3, a 7 or a 0, by its offset.
+  const auto offset_of = [](unsigned value) {
+    return value == 1 ? 0U : value == 3 ? 1024U + 4U : value == 7 ? 4U * 0x80U : 4U * 3U;
+  };
+  const auto put = [&](unsigned d, unsigned slot, std::uint64_t to, unsigned value) {
+    std::uint8_t* const at = memory[d] + 64 * slot;
+    at[0] = kAdminOpcodeGetLogPage;
+    put_number(at + 2, 2, slot);
+    put_number(at + 4, 4, 0xFFFF'FFFF);
+    put_number(at + 24, 8, to);
+    put_number(at + 40, 4, kLogPageCommands | 1U << 15U);
+    put_number(at + 48, 4, offset_of(value));
+  };
+  struct Write {
+    unsigned slot = 0, value = 0;
+  };
+  const std::array<std::array<Write, 4>, 2> tails = {
+      {{{{0, 1}, {2, 3}, {6, 7}, {7, 0}}}, {{{0, 3}, {2, 7}, {6, 0}, {7, 1}}}}};
+  for (unsigned d = 0; d < 2; ++d) {
+    const std::uint64_t tail = bar[1 - d] + 0x1000, head = bar[1 - d] + 0x1004;
+    for (unsigned slot = 0; slot < 8; ++slot) put(d, slot, bus[d] + 8192, 1);
+    for (const Write& w : tails[d]) put(d, w.slot, tail, w.value);
+    for (const Write& w : {Write{1, 1}, Write{3, 3}, Write{4, 7}}) put(d, w.slot, head, w.value);
+  }
+  host.store(bar[0] + 0x1000, 4, 1);
+  host.pass(1'000'000);
+  const auto commands = [&](unsigned d) { return bench.system.nvme(d).core().counters().admin_commands; };
+  const std::uint64_t before = commands(0) + commands(1);
+  EXPECT_GT(before, 1000U) << "they do ring";
+  host.pass(1'000'000);
+  EXPECT_GT(commands(0) + commands(1), before);
+  host.store(bar[0] + 0x14, 4, 0);
+  host.store(bar[1] + 0x14, 4, 0);
+  host.pass(1000);
+  EXPECT_EQ(host.load(bar[0] + 0x1C, 4) | host.load(bar[1] + 0x1C, 4), 0U);
 }
 
 /// Garbage in every field that software can write: nothing hangs, nothing outside its memory is touched, and
@@ -239,7 +327,7 @@ TEST(NvmeAccidents, DamagedStatesHarmNobody) {
   NvmeFaultRule rule;
   rule.fault = NvmeFault::timeout;
   rule.count = 1;
-  bench.core().inject(rule);
+  ASSERT_TRUE(bench.core().inject(rule));
   bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 1, m));
   bench.submit(0, {kAdminOpcodeAsyncEventRequest});
   bench.host.pass(100'000);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 #include "rtl_models/base/random.h"
@@ -66,6 +67,24 @@ TEST(NvmeRegisters, EnableResetAndShutDown) {
   bench.start();
   EXPECT_EQ(bench.read(0x1C), 1U);
   EXPECT_EQ(bench.run(0, {kAdminOpcodeAbort}).code, 0U);
+}
+
+/// Two processes serve disks to one machine, and tell them apart by their seeds.
+TEST(NvmeAdmin, ItsNamesFollowTheSeed) {
+  std::set<std::string> serials, subsystems;
+  for (const std::uint64_t seed : {1U, 2U}) {
+    PcieSystemParameters p = nvme_parameters();
+    p.nvme.seed = seed;
+    NvmeBench bench(p);
+    bench.start();
+    const auto page = bench.page(kAdminOpcodeIdentify, 0, kIdentifyCnsController);
+    serials.emplace(&page[4], &page[24]);
+    subsystems.emplace(&page[768], &page[836]);
+    EXPECT_EQ(page[836], 0);
+    EXPECT_NE(page[835], 0);
+  }
+  EXPECT_EQ(serials.size(), 2U);
+  EXPECT_EQ(subsystems.size(), 2U);
 }
 
 TEST(NvmeAdmin, IdentifiesItself) {
@@ -292,7 +311,7 @@ TEST(NvmeAdmin, TheFirstErrorIsTold) {
   EXPECT_EQ(admin(kAdminOpcodeSetFeatures, kFeatureTimestamp | 1U << 31U), kStatusCodeFeatureNotSaveable);
   NvmeFaultRule rule;
   rule.fault = NvmeFault::read_error;
-  bench.core().inject(rule);
+  ASSERT_TRUE(bench.core().inject(rule));
   const auto io = [&](std::uint64_t first, unsigned count, std::uint64_t bus) {
     return bench.run(1, {kNvmOpcodeRead, 1, bus, 0, static_cast<std::uint32_t>(first), 0, count - 1}).code;
   };
@@ -399,6 +418,51 @@ TEST(NvmeAdmin, EventsAreToldOnceUntilTheirPageIsRead) {
   EXPECT_EQ(bench.log(kLogPageSmart, 512)[0], 2);
 }
 
+TEST(NvmeAdmin, ChangesThatWereReadAreNotToldAgain) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.set_feature(kFeatureAsyncEvents, 0x100).code, 0U);
+  for (int i = 0; i < 2; ++i) bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+  bench.host.pass(10'000);
+  bench.system.nvme(0).set_active(2, false, bench.host.now() + 1);
+  EXPECT_EQ(bench.wait(0).result, 0x4'0002U);
+  bench.system.nvme(0).set_active(1, false, bench.host.now() + 1);
+  bench.host.pass(10'000);
+  const auto list = bench.log(kLogPageChangedNamespaces, 4096);
+  EXPECT_EQ(at(list, 0, 4), 1U);
+  EXPECT_EQ(at(list, 4, 4), 2U);
+  EXPECT_FALSE(bench.wait(0, 20).came) << "the list had both";
+  bench.system.nvme(0).set_active(1, true, bench.host.now() + 1);
+  EXPECT_EQ(bench.wait(0).result, 0x4'0002U);
+  bench.system.nvme(0).set_active(2, true, bench.host.now() + 1);
+  bench.host.pass(10'000);
+  // A part of it does not clear it.
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4), 0, 4), 1U);
+  const NvmeBench::Memory m = bench.share(4096);
+  const std::uint32_t its_end = kLogPageChangedNamespaces | 0U << 16U;
+  EXPECT_EQ(bench.run(0, {kAdminOpcodeGetLogPage, 0xFFFF'FFFF, m.bus, 0, its_end, 0, 4092}).code, 0U);
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 4, 4), 2U);
+  EXPECT_EQ(at(bench.log(kLogPageChangedNamespaces, 4096), 0, 4), 0U);
+}
+
+/// What the host did not see done to it is not there for who has it next; what was on the media is.
+TEST(NvmeAdmin, PowerForgetsLogs) {
+  NvmeBench bench;
+  bench.start();
+  bench.write(0x1000, 77);  // no such entry
+  bench.system.nvme(0).set_active(2, false, bench.host.now() + 1);
+  bench.host.pass(1000);
+  EXPECT_EQ(at(bench.log(kLogPageError, 64, true), 0, 8), 1U);
+  bench.system.hot_reset(0);
+  bench.host.enumerate();
+  bench.start();
+  const std::vector<std::uint8_t> none(64);
+  EXPECT_EQ(bench.log(kLogPageError, 64), none);
+  EXPECT_EQ(bench.log(kLogPageChangedNamespaces, 64), none);
+  bench.write(0x1000, 77);
+  EXPECT_EQ(at(bench.log(kLogPageError, 64), 0, 8), 2U) << "errors are counted on";
+}
+
 TEST(NvmeAdmin, AbortEndsWhatWaits) {
   NvmeBench bench;
   bench.start();
@@ -407,7 +471,7 @@ TEST(NvmeAdmin, AbortEndsWhatWaits) {
   NvmeFaultRule rule;
   rule.fault = NvmeFault::timeout;
   rule.count = 2;
-  bench.core().inject(rule);
+  ASSERT_TRUE(bench.core().inject(rule));
   const unsigned lost = bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 1, m));
   bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 1, m));
   EXPECT_FALSE(bench.wait(1, 50).came);
@@ -470,7 +534,7 @@ TEST(NvmeAdmin, WhatIsAbortedCompletesBeforeTheAbort) {
   NvmeFaultRule rule;
   rule.fault = NvmeFault::timeout;
   rule.count = 1;
-  bench.core().inject(rule);
+  ASSERT_TRUE(bench.core().inject(rule));
   const unsigned lost = bench.submit(1, bench.blocks(kNvmOpcodeRead, 0, 1, m));
   bench.host.pass(10'000);
   EXPECT_EQ(bench.run(0, {kAdminOpcodeAbort, 0, 0, 0, 1U | lost << 16U}).result, 0U);
@@ -490,7 +554,7 @@ TEST(NvmeAdmin, TheEndOfAQueueNeedsNoOtherPlace) {
     NvmeFaultRule rule;
     rule.fault = NvmeFault::timeout;
     rule.count = 1;
-    bench.core().inject(rule);
+    ASSERT_TRUE(bench.core().inject(rule));
     bench.submit(1, {kNvmOpcodeFlush, 1});
     bench.host.pass(10'000);
     const Cqe ended = bench.run(0, {kAdminOpcodeDeleteSq, 0, 0, 0, 1});

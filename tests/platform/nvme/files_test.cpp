@@ -132,6 +132,77 @@ TEST(NvmeFiles, ThatLoseWhatWasWrittenFailFlushes) {
   EXPECT_EQ(bench.read(0x1C), 0x7U) << "ready, a fatal error, a shutdown under way";
 }
 
+/// Counts flushes, which fail if they are to.
+class CountingStore final : public BlockStore {
+ public:
+  [[nodiscard]] std::uint64_t size() const override { return its_.size(); }
+  [[nodiscard]] bool read(std::uint64_t offset, std::uint8_t* to, std::uint64_t bytes) override {
+    return its_.read(offset, to, bytes);
+  }
+  [[nodiscard]] BlockOutcome write(std::uint64_t offset, const std::uint8_t* from,
+                                   std::uint64_t bytes) override {
+    return its_.write(offset, from, bytes);
+  }
+  [[nodiscard]] BlockOutcome clear(std::uint64_t offset, std::uint64_t bytes) override {
+    return its_.clear(offset, bytes);
+  }
+  [[nodiscard]] bool flush() override {
+    ++flushes;
+    return !fails;
+  }
+  unsigned flushes = 0;
+  bool fails = false;
+
+ private:
+  MemoryStore its_{1U << 20U};
+};
+
+/// Who asks for it finds it gone, whatever becomes of the process.
+TEST(NvmeFiles, WhatIsErasedIsFlushed) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  auto* const store = new CountingStore;
+  const auto before = bench.core().space(1).exchange_store(std::unique_ptr<BlockStore>(store));
+  const Sqe format{kAdminOpcodeFormatNvm, 1, 0, 0, 1U << 9U};
+  EXPECT_EQ(bench.run(0, format).code, 0U);
+  EXPECT_EQ(store->flushes, 1U);
+  store->fails = true;
+  EXPECT_EQ(bench.run(0, format).code, kStatusCodeInternalError);
+  store->fails = false;
+  const NvmeBench::Memory m = bench.share(4096);
+  put_number(m.bytes + 4, 4, 1);
+  const Sqe discard{kNvmOpcodeDatasetManagement, 1, m.bus, 0, 0, 4};
+  store->flushes = 0;
+  EXPECT_EQ(bench.run(1, discard).code, 0U);
+  EXPECT_EQ(store->flushes, 0U) << "the cache has it";
+  ASSERT_EQ(bench.set_feature(kFeatureWriteCache, 0).code, 0U);
+  store->flushes = 0;
+  EXPECT_EQ(bench.run(1, discard).code, 0U);
+  EXPECT_EQ(store->flushes, 1U);
+}
+
+TEST(NvmeFiles, AFailedShutdownIsTriedOnce) {
+  NvmeBench bench;
+  bench.start();
+  auto* const store = new CountingStore;
+  const auto before = bench.core().space(1).exchange_store(std::unique_ptr<BlockStore>(store));
+  store->fails = true;
+  bench.write(0x14, bench.read(0x14) | 1U << 14U);
+  bench.host.pass(1000);
+  for (int i = 0; i < 3; ++i) bench.write(0x1000, 0);
+  bench.host.pass(1000);
+  EXPECT_EQ(bench.read(0x1C), 0x7U);
+  EXPECT_EQ(store->flushes, 1U);
+  // While it is disabled, too; it is as good as before when it is enabled.
+  bench.write(0x14, 0);
+  bench.wait_ready(false);
+  bench.write(0x14, 1U << 14U);
+  EXPECT_EQ(bench.read(0x1C), 0x6U);
+  bench.write(0x14, 0x46'0001);
+  EXPECT_EQ(bench.read(0x1C), 1U);
+}
+
 TEST(NvmeFiles, ThatCannotBeNamespacesAreNamed) {
   const ScratchFolder folder;
   make_file(folder.path("odd"), 5000);

@@ -438,6 +438,34 @@ TEST(NvmeIo, QueuesListsAndDataInTheMemoryBuffer) {
   EXPECT_TRUE(std::equal(wanted.begin(), wanted.end(), bench.core().buffer().begin() + 16384));
 }
 
+/// A host that places it where it cannot lie has a buffer that nobody uses.
+TEST(NvmeIo, AMisplacedMemoryBufferIsNotReached) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.buffer_bytes = 65536;
+  NvmeBench bench(p);
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  constexpr std::uint64_t kAt = ~std::uint64_t{0} - 8191;  // the address space ends within it
+  bench.write(0x50, kAt | 1, 8);
+  EXPECT_EQ(bench.read(0x58), 0U) << "it is not in use";
+  bench.write(0x50, kAt | 3, 8);
+  EXPECT_EQ(bench.read(0x58), 1U);
+  const NvmeBench::Memory there{nullptr, kAt};
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeWrite, 0, 1, there)).code, kStatusCodeDataTransferError);
+}
+
+TEST(NvmeIo, TheMemoryBufferIsEmptyAfterAReset) {
+  PcieSystemParameters p = nvme_parameters();
+  p.nvme.buffer_bytes = 4096;
+  NvmeBench bench(p);
+  const auto buffer = [&] { return bench.host.devices()[0].bars[NvmeCore::kBufferBar].address; };
+  bench.host.store(buffer() + 8, 8, 0x1234);
+  EXPECT_EQ(bench.host.load(buffer() + 8, 8), 0x1234U);
+  bench.system.hot_reset(0);
+  bench.host.enumerate();
+  EXPECT_EQ(bench.host.load(buffer() + 8, 8), 0U);
+}
+
 TEST(NvmeIo, InjectedErrorsEndAsTheyShould) {
   PcieSystemParameters p = nvme_parameters();
   p.nvme.read_errors = 100'000;
@@ -481,7 +509,7 @@ TEST(NvmeIo, RulesNameBlocksAndCommands) {
   bench.start();
   ASSERT_EQ(bench.create(1).code, 0U);
   const NvmeBench::Memory m = bench.share(4096);
-  bench.core().inject({NvmeFault::read_error, 1, 100, 103, 1, 2});
+  ASSERT_TRUE(bench.core().inject({NvmeFault::read_error, 1, 100, 103, 1, 2}));
   const auto read = [&](unsigned first, unsigned count, unsigned nsid = 1) {
     return bench.run(1, bench.blocks(kNvmOpcodeRead, first, count, m, 0, nsid)).code;
   };
@@ -493,6 +521,27 @@ TEST(NvmeIo, RulesNameBlocksAndCommands) {
   EXPECT_EQ(read(103, 4), kStatusCodeUnrecoveredReadError);
   EXPECT_EQ(read(103, 4), 0U) << "two were to fail";
   EXPECT_EQ(bench.core().counters().media_errors, 2U);
+  EXPECT_EQ(bench.core().injected(), 0U) << "a rule that is spent is gone";
+}
+
+TEST(NvmeIo, RulesFitCommandsThatNameWhatTheyName) {
+  NvmeBench bench;
+  bench.start();
+  ASSERT_EQ(bench.create(1).code, 0U);
+  const NvmeBench::Memory m = bench.share(4096);
+  ASSERT_TRUE(bench.core().inject({NvmeFault::internal_error, 0, 100, 100}));
+  EXPECT_EQ(bench.run(1, {kNvmOpcodeFlush, 1}).code, 0U) << "of no blocks";
+  EXPECT_EQ(bench.run(1, bench.blocks(kNvmOpcodeRead, 100, 1, m)).code, kStatusCodeInternalError);
+  bench.core().forget_injected();
+  ASSERT_TRUE(bench.core().inject({NvmeFault::internal_error, 1}));
+  EXPECT_EQ(bench.run(1, {kNvmOpcodeFlush, 0xFFFF'FFFF}).code, kStatusCodeInternalError) << "of it, too";
+  bench.core().forget_injected();
+  for (std::size_t i = 0; i < NvmeFaults::kMost; ++i)
+    ASSERT_TRUE(bench.core().inject({NvmeFault::not_ready, 2}));
+  EXPECT_FALSE(bench.core().inject({NvmeFault::not_ready, 2}));
+  // They are whoever's who tests the host, and outlive its devices.
+  bench.system.hot_reset(0);
+  EXPECT_EQ(bench.core().injected(), NvmeFaults::kMost);
 }
 
 }  // namespace nvme_io_test

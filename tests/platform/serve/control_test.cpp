@@ -289,6 +289,9 @@ TEST(Control, MistakesAreToldAndHarmNothing) {
   EXPECT_THAT(said(R"({"request": "functions", "why": 1})"), HasSubstr(R"(has no \"why\")"));
   EXPECT_THAT(said(R"({"request": "write", "register": "peer[0].CONTROL", "value": -1})"),
               HasSubstr("is no number"));
+  EXPECT_THAT(
+      said(R"({"request": "inject", "function": "nvme[0]", "fault": "stuck", "namespace": 4294967296})"),
+      HasSubstr(R"(\"namespace\" is above 4294967295)"));
   EXPECT_THAT(said(R"({"request": "pace", "factor": 1e99})"), HasSubstr("neither 0"));
   EXPECT_THAT(said("{\"request\": \"unplug\", \"function\": \"\xff\"}"), HasSubstr("it is no JSON"));
   EXPECT_THAT(said(R"({"request": "functions"})"), HasSubstr(R"("done":true)"));

@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include "rtl_models/base/shared_bytes.h"
+
 namespace warpline::vfio_user {
 namespace dma_table_test {
 
@@ -37,12 +39,12 @@ TEST(DmaTable, ReachesTheBytesOfTheFile) {
   const auto piece = table.piece(0x8000'0ffe, 5, true);
   ASSERT_TRUE(piece);
   EXPECT_EQ(piece->bytes, 5U);
-  copy_to_client(piece->memory, five.data(), five.size());
+  copy_to_shared(piece->memory, five.data(), five.size());
   std::array<std::uint8_t, 5> found{};
   ASSERT_EQ(pread(file.number(), found.data(), found.size(), 0x1ffe), 5);
   EXPECT_EQ(found, five);
   found.fill(0);
-  copy_from_client(found.data(), piece->memory, found.size());
+  copy_from_shared(found.data(), piece->memory, found.size());
   EXPECT_EQ(found, five);
 }
 
@@ -144,13 +146,13 @@ TEST(DmaTable, AFileThatIsCutShortGivesZerosAndSaysSo) {
   const auto piece = table.piece(0x4000, 16, true);
   std::array<std::uint8_t, 16> data;
   data.fill(9);
-  copy_to_client(piece->memory, data.data(), data.size());
+  copy_to_shared(piece->memory, data.data(), data.size());
   ASSERT_EQ(ftruncate(file.number(), 0x1000), 0);
   EXPECT_FALSE(piece->is_lost());
-  copy_from_client(data.data(), piece->memory, data.size());
+  copy_from_shared(data.data(), piece->memory, data.size());
   EXPECT_TRUE(piece->is_lost());
   EXPECT_EQ(data, (std::array<std::uint8_t, 16>{}));
-  copy_to_client(piece->memory, data.data(), data.size());  // goes nowhere
+  copy_to_shared(piece->memory, data.data(), data.size());  // goes nowhere
   EXPECT_EQ(lseek(file.number(), 0, SEEK_END), 0x1000);
 }
 
@@ -170,10 +172,10 @@ TEST(DmaTable, WhatIsLostIsOneMappingHoweverItIsTouched) {
   const std::size_t before = parts_of_addresses();
   std::uint8_t byte = 1;
   for (std::uint64_t page = kPages; page-- > 1;)
-    if (page % 2 == 1) copy_to_client(piece->memory + page * 0x1000, &byte, 1);
+    if (page % 2 == 1) copy_to_shared(piece->memory + page * 0x1000, &byte, 1);
   EXPECT_LE(parts_of_addresses(), before + 8);
   EXPECT_EQ(piece->file->kept(), 0x1000U) << "the first page is there";
-  copy_from_client(&byte, piece->memory, 1);
+  copy_from_shared(&byte, piece->memory, 1);
   EXPECT_EQ(byte, 0);
 }
 
@@ -184,7 +186,7 @@ TEST(DmaTable, WhatIsLostIsFoundAgainByAnotherMap) {
   ASSERT_EQ(table.map({kBoth, 0x2000, 0x3000, 0x1000}, file), 0);
   ASSERT_EQ(ftruncate(file.number(), 0x1000), 0);
   std::uint8_t byte = 0;
-  copy_from_client(&byte, table.piece(0x3000, 1, false)->memory, 1);
+  copy_from_shared(&byte, table.piece(0x3000, 1, false)->memory, 1);
   EXPECT_TRUE(table.piece(0x3000, 1, false)->is_lost());
   EXPECT_FALSE(table.piece(0x1000, 0x1000, false)->is_lost()) << "which was never cut";
   ASSERT_EQ(table.unmap({0, 0x3000, 0x1000}), 0);
@@ -193,7 +195,7 @@ TEST(DmaTable, WhatIsLostIsFoundAgainByAnotherMap) {
   ASSERT_EQ(pwrite(file.number(), &byte, 1, 0x2000), 1);
   ASSERT_EQ(table.map({kBoth, 0x2000, 0x3000, 0x1000}, file), 0);
   EXPECT_FALSE(table.piece(0x3000, 1, false)->is_lost());
-  copy_from_client(&byte, table.piece(0x3000, 1, false)->memory, 1);
+  copy_from_shared(&byte, table.piece(0x3000, 1, false)->memory, 1);
   EXPECT_EQ(byte, 'h');
 }
 
@@ -255,7 +257,7 @@ TEST(DmaTableDeathTest, SignalsOfOthersGoToWhoHandledThemAndOursStays) {
         raise(SIGBUS);
         if (ftruncate(file.number(), 0) != 0) _exit(2);
         std::uint8_t byte = 1;
-        copy_from_client(&byte, table.piece(0, 1, false)->memory, 1);
+        copy_from_shared(&byte, table.piece(0, 1, false)->memory, 1);
         _exit(others_signals == 2 && byte == 0 ? 0 : 3);
       },
       ::testing::ExitedWithCode(0), "");
@@ -271,7 +273,7 @@ TEST(DmaTable, FourBytesAreSeenWhole) {
     std::atomic<bool> ends{false};
     std::thread other([&] {
       for (std::uint32_t i = 0; i < 1'000'000; ++i)
-        copy_to_client(memory.data() + place, reinterpret_cast<const std::uint8_t*>(&kValues[i % 2]), 4);
+        copy_to_shared(memory.data() + place, reinterpret_cast<const std::uint8_t*>(&kValues[i % 2]), 4);
       ends = true;
     });
     unsigned torn = 0;
@@ -287,7 +289,7 @@ TEST(DmaTable, FourBytesAreSeenWhole) {
     });
     for (unsigned i = 0; i < 300'000; ++i) {
       std::uint32_t found = 0;
-      copy_from_client(reinterpret_cast<std::uint8_t*>(&found), memory.data() + place, 4);
+      copy_from_shared(reinterpret_cast<std::uint8_t*>(&found), memory.data() + place, 4);
       torn += found != kValues[0] && found != kValues[1] ? 1 : 0;
     }
     ends = true;
@@ -353,9 +355,9 @@ TEST(DmaTable, CopiesBytesWhateverTheirPlace) {
     for (unsigned bytes = 0; bytes <= 40; ++bytes) {
       to.fill(0);
       back.fill(0);
-      copy_to_client(to.data() + at, from.data() + 3, bytes);
+      copy_to_shared(to.data() + at, from.data() + 3, bytes);
       for (unsigned i = 0; i < 64; ++i) ASSERT_EQ(to[i], i >= at && i < at + bytes ? from[3 + i - at] : 0);
-      copy_from_client(back.data() + 5, to.data() + at, bytes);
+      copy_from_shared(back.data() + 5, to.data() + at, bytes);
       for (unsigned i = 0; i < bytes; ++i) ASSERT_EQ(back[5 + i], from[3 + i]);
     }
   }

@@ -42,6 +42,14 @@ TEST(HotReset, NothingThatWasUnderWayTouchesMemoryAfterIt) {
   EXPECT_GT(in_flight, 5U);
 }
 
+TEST(HotReset, LeavesTheDevicesMemoryAsNew) {
+  BenchOfDriver bench;
+  bench.start();
+  bench.device.core().buffer()[16] = 7;
+  bench.system.hot_reset(0);
+  EXPECT_EQ(bench.device.core().buffer()[16], 0);
+}
+
 /// Interrupts of before, whether they wait for somebody or are on their way.
 TEST(Enumeration, ForgetsInterrupts) {
   for (const bool loose : {false, true}) {
