@@ -63,6 +63,11 @@ struct ServedDevice {
 
 constexpr unsigned kMaxServedGpus = 1;
 
+/// "peer" is peer[0].
+std::string named_in_full(const std::string& device) {
+  return device.find('[') == std::string::npos ? indexed(device, 0) : device;
+}
+
 /// "peer[1]=/tmp/socket"; "peer" is peer[0], and so is a path alone.
 Result<ServedDevice> device_of(const std::string& word) {
   const std::size_t equals = word.find('=');
@@ -186,13 +191,15 @@ Result<std::vector<MappedBar>> mapped_bars(const std::vector<std::string>& words
                          : number_from<unsigned>(word.substr(dot + 5, word.size() - dot - 6));
     if (!bar || *bar >= kBars)
       return Diagnostic::about("--map " + word, "it names no BAR", "DEVICE.bar[N], such as peer[0].bar[4]");
+    const std::string name = named_in_full(word.substr(0, dot));
     const auto device = std::find_if(devices.begin(), devices.end(),
-                                     [&](const ServedDevice& d) { return d.name == word.substr(0, dot); });
+                                     [&name](const ServedDevice& d) { return d.name == name; });
     if (device == devices.end())
       return Diagnostic::about("--map " + word, "no such device is served",
                                "one of these: " + joined(names_of(devices)));
     for (const MappedBar& other : bars)
-      if (other.word == word) return Diagnostic::about("--map " + word, "it is named twice");
+      if (other.device == &*device && other.bar == *bar)
+        return Diagnostic::about("--map " + word, "it is named twice");
     bars.push_back({word, &*device, *bar});
   }
   return bars;
@@ -346,7 +353,7 @@ std::string problem_of(const GpuConfig& config) {
     for (const Problem& p : problems) return p.path + ": " + p.message;
   if (config.pcie.registers && config.gpus != 1)
     return "gpus: must be 1 where a GPU is served: one machine's software has it alone";
-  return {};
+  return config.pcie.registers ? ServedGpu::problem_of(config) : std::string();
 }
 
 int serve(const ServeRequest& asked) {
@@ -484,10 +491,10 @@ void add_serve(CLI::App& app, int& status) {
                      "ends in .json");
   command.add_option("--wave", r.observation.wave,
                      "writes what the blocks held, cycle by cycle, to this VCD file (GTKWave: waveforms/)");
-  command.add_option(
-      "--timeline", r.observation.timeline,
-      "writes what queue devices did, their commands, accesses and interrupts, to this JSON file "
-      "(Chrome trace events)");
+  command.add_option("--timeline", r.observation.timeline,
+                     "writes what queue devices and NVMe controllers did, their commands, accesses and "
+                     "interrupts, to this JSON file "
+                     "(Chrome trace events)");
   command
       .add_option(
           "--probe", r.observation.probes,

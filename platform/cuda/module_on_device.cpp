@@ -67,14 +67,15 @@ std::optional<Diagnostic> ModuleOnDevice::lay(const std::string& name, const Pla
     }
     const std::optional<std::uint64_t> shared = memory.variable(v.name, gpu_);
     const auto known = given.find(v.name);
-    const std::uint64_t at = known != given.end() ? known->second
-                             : shared             ? *shared
-                                                  : place_global(v, platform_, gpu_);
-    if (at == 0) return misfit(v, "memory");
+    std::uint64_t at = known != given.end() ? known->second : shared.value_or(0);
     if (!shared && known == given.end()) {
-      platform_.name_memory(at, "variable " + v.name);
-      if (!is_shared_by_modules(v.name)) allocated_.push_back(at);
+      const GlobalPlace own = place_global(v, platform_, gpu_);
+      at = own.address;
+      if (at == 0) return misfit(v, "memory");
+      platform_.name_memory(own.memory, "variable " + v.name);
+      if (!is_shared_by_modules(v.name)) allocated_.push_back(own.memory);
     }
+    if (at == 0) return misfit(v, "memory");
     addresses_[v.name] = at;
     program_->place(v.name, at);
   }

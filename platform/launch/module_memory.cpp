@@ -8,18 +8,15 @@
 #include "rtl_models/sm/address_windows.h"
 
 namespace warpline {
-namespace {
 
-void fill(const programs::Variable& v, std::uint64_t address, const std::vector<std::uint8_t>& bytes,
-          GpuPlatform& platform, unsigned gpu) {
+void fill_variable(const programs::Variable& v, std::uint64_t address, const std::vector<std::uint8_t>& bytes,
+                   GpuPlatform& platform, unsigned gpu) {
   if (v.space == Space::constant) {
     platform.write_constant(address, bytes.data(), bytes.size(), gpu);
   } else {
     platform.write(address, bytes.data(), bytes.size());
   }
 }
-
-}  // namespace
 
 std::uint64_t place_constant(const programs::Variable& v, std::uint64_t& used) {
   const std::uint64_t at = align_up(used, std::max<std::uint64_t>(v.alignment, 1));
@@ -28,11 +25,11 @@ std::uint64_t place_constant(const programs::Variable& v, std::uint64_t& used) {
   return ConstantBanks::address(ConstantBanks::kModuleBank, at);
 }
 
-std::uint64_t place_global(const programs::Variable& v, GpuPlatform& platform, unsigned gpu) {
+GlobalPlace place_global(const programs::Variable& v, GpuPlatform& platform, unsigned gpu) {
   constexpr std::uint64_t kAligned = 256;  // as the platform does
   const std::uint64_t spare = v.alignment > kAligned ? v.alignment - kAligned : 0;
-  const std::uint64_t at = platform.allocate("", v.initial.size() + spare, Aperture::vidmem, gpu);
-  return spare == 0 ? at : align_up(at, v.alignment);
+  const std::uint64_t memory = platform.allocate("", v.initial.size() + spare, Aperture::vidmem, gpu);
+  return {spare == 0 ? memory : align_up(memory, v.alignment), memory};
 }
 
 unsigned gpu_of_module(const LaunchFile& file, std::size_t module) {
@@ -44,7 +41,7 @@ unsigned gpu_of_module(const LaunchFile& file, std::size_t module) {
 VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std::uint64_t& constant_used,
                                   Diagnostics& faults) {
   VariableAddresses out;
-  std::map<std::pair<unsigned, std::string>, std::uint64_t> shared;  // by GPU and name
+  std::map<std::pair<unsigned, std::string>, GlobalPlace> shared;  // by GPU and name
   for (std::size_t m = 0; m < loaded.modules.size(); ++m) {
     out.emplace_back();
     const unsigned gpu = gpu_of_module(loaded.file, m);
@@ -53,10 +50,17 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
       if (!v.refused.empty()) continue;
       const bool constant = v.space == Space::constant;
       const auto before = shared.find({gpu, v.name});
-      const std::uint64_t address = before != shared.end() ? before->second
-                                    : constant             ? place_constant(v, constant_used)
-                                    : v.below_4g           ? platform.allocate_below_4g(v.initial.size(), gpu)
-                                                           : place_global(v, platform, gpu);
+      GlobalPlace place;
+      if (before != shared.end()) {
+        place = before->second;
+      } else if (constant) {
+        place.address = place_constant(v, constant_used);
+      } else if (v.below_4g) {
+        place.address = place.memory = platform.allocate_below_4g(v.initial.size(), gpu);
+      } else {
+        place = place_global(v, platform, gpu);
+      }
+      const std::uint64_t address = place.address;
       if (address == 0) {
         faults.push_back(loaded.file.document->fault(
             loaded.file.modules[m].place,
@@ -66,11 +70,11 @@ VariableAddresses place_variables(LoadedFile& loaded, GpuPlatform& platform, std
         continue;
       }
       const std::string name = "variable " + v.name + whose;
-      if (is_shared_by_modules(v.name)) shared[{gpu, v.name}] = address;
+      if (is_shared_by_modules(v.name)) shared[{gpu, v.name}] = place;
       if (constant) {
         platform.name_constant(address, v.initial.size(), name, gpu);
       } else {
-        platform.name_memory(address, name);
+        platform.name_memory(place.memory, name);
       }
       out[m][v.name] = address;
       loaded.modules[m]->place(v.name, address);
@@ -83,12 +87,13 @@ void fill_variables(const LoadedFile& loaded, const VariableAddresses& addresses
   for (std::size_t m = 0; m < loaded.modules.size(); ++m)
     for (const programs::Variable& v : loaded.modules[m]->variables())
       if (v.refused.empty())
-        fill(v, addresses[m].at(v.name), loaded.modules[m]->initial_bytes(v.name), platform,
-             gpu_of_module(loaded.file, m));
+        fill_variable(v, addresses[m].at(v.name), loaded.modules[m]->initial_bytes(v.name), platform,
+                      gpu_of_module(loaded.file, m));
   for (const ResolvedSymbol& s : loaded.symbols)
     if (s.initial)
-      fill(*s.variable, addresses[s.module].at(s.variable->name), initial_bytes(*s.initial, s.type, s.count),
-           platform, gpu_of_module(loaded.file, s.module));
+      fill_variable(*s.variable, addresses[s.module].at(s.variable->name),
+                    initial_bytes(*s.initial, s.type, s.count), platform,
+                    gpu_of_module(loaded.file, s.module));
 }
 
 }  // namespace warpline

@@ -380,6 +380,12 @@ std::optional<std::uint64_t> GpuMemories::place_code(unsigned gpu, const std::st
   return at;
 }
 
+void GpuMemories::forget_code(unsigned gpu) {
+  Gpu& g = gpus_[gpu];
+  g.code.clear();
+  g.code_used = g.unbacked_code = 0;
+}
+
 std::uint64_t GpuMemories::local_base(unsigned gpu, std::uint64_t bytes, bool backed) const {
   return backed ? aligned_down(config_.vidmem_bytes - gpus_[gpu].code_used - bytes) : kUnbackedLocal;
 }

@@ -87,10 +87,14 @@ class GpuMemories {
   /// Host access to a GPU's constant banks, by constant address. Pre: the range lies in them.
   void write_constant(unsigned gpu, std::uint64_t address, const void* bytes, std::size_t count);
   /// The offset in video memory, a multiple of 256, of code of this name and size: laid there by the first
-  /// call, it stays, so that no address ever holds other code. Nothing if there is no room. Not `backed`: in
-  /// a run without data, code and local memory need no bytes, only addresses that nobody else has.
+  /// call, it stays until forget_code(), so that no address holds other code. Nothing if there is no room.
+  /// Not `backed`: in a run without data, code and local memory need no bytes, only addresses that nobody
+  /// else has.
   [[nodiscard]] std::optional<std::uint64_t> place_code(unsigned gpu, const std::string& name,
                                                         std::uint64_t bytes, bool backed);
+  /// Gives back what all code there took, whose offsets may then be those of other code. Pre: no kernel runs,
+  /// and no cache keeps instructions.
+  void forget_code(unsigned gpu);
   /// Bytes of video memory that place_code() would take.
   [[nodiscard]] std::uint64_t code_to_place(unsigned gpu, const std::string& name, std::uint64_t bytes,
                                             bool backed) const;

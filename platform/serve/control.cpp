@@ -240,6 +240,11 @@ void Control::perform(const ControlRequest& request, Done done) {
     case Kind::inject:
     case Kind::forget: return perform_injection(request, std::move(reply), std::move(done));
     case Kind::timing:
+      if (request.loose && *request.loose != machine_.is_loose() && machine_.runs_kernel()) {
+        refuse(reply, "a kernel is under way on the GPU, in the middle of which timing does not change",
+               "when it has ended, by itself or by CONTROL.ABORT");
+        break;
+      }
       if (request.loose)
         return machine_.set_loose(*request.loose, [&machine = machine_, reply = std::move(reply),
                                                    done = std::move(done)]() mutable {

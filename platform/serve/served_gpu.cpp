@@ -8,6 +8,7 @@
 
 #include "platform/launch/device_memory.h"
 #include "platform/launch/module_memory.h"
+#include "platform/machine/cache_registers.h"
 #include "platform/machine/gpu_memories.h"
 #include "platform/machine/netlist_backend.h"
 #include "platform/machine/pcie_system.h"
@@ -17,6 +18,7 @@
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/text.h"
 #include "rtl_models/pcie/gpu_link/pcie_link.h"
+#include "rtl_models/sim/engine.h"
 #include "rtl_models/sm/fault.h"
 #include "rtl_models/sm/kernel.h"
 
@@ -33,6 +35,12 @@ constexpr Cycle kBetweenLooks = 1024;
 /// Compute Capability").
 constexpr std::uint64_t kMostThreadsOfBlock = 1024;
 constexpr std::uint64_t kMostGridX = (std::uint64_t{1} << 31U) - 1, kMostGridYz = 65535;
+constexpr std::uint64_t kMostBlockZ = 64;
+
+/// Where software's part of video memory ends.
+std::uint64_t end_of_software(std::uint64_t vidmem_bytes) {
+  return align_up(vidmem_bytes - vidmem_bytes / kPartForKernels, std::uint64_t{4096});
+}
 
 std::string text_of(const Diagnostics& faults) {
   std::string out;
@@ -75,7 +83,7 @@ struct ServedGpu::Refusal {
 struct ServedGpu::Launch {
   std::unique_ptr<programs::Module> module;
   std::unique_ptr<Kernel> kernel;
-  std::vector<std::uint64_t> variables, windows;  ///< addresses
+  std::vector<std::uint64_t> variables, windows;  ///< addresses of what is allocated and mapped for it
   std::uint64_t message = 0;                      ///< offset in video memory
   std::uint64_t message_bytes = 0;                ///< 0: nobody wants it
   std::uint64_t power_ons = 0;                    ///< of the registers, before it
@@ -83,13 +91,25 @@ struct ServedGpu::Launch {
   bool cut = false;  ///< it was told to end
 };
 
+std::string ServedGpu::problem_of(const GpuConfig& config) {
+  constexpr std::uint64_t kConstants = std::uint64_t{ConstantBanks::kBanks} * ConstantBanks::kBankBytes;
+  if (end_of_software(config.vidmem_bytes) <= kConstants)
+    return fmt::format("vidmem_bytes: {} of constant banks and an eighth for kernels leave software nothing",
+                       counted(kConstants, "byte"));
+  if (config.pcie.bar_bytes < kConstants + kLaunchBytes)
+    return fmt::format(
+        "pcie.bar_bytes: software's part of video memory begins at byte {}, which is to lie in the BAR",
+        kConstants);
+  return {};
+}
+
 ServedGpu::ServedGpu(GpuPlatform& platform) : platform_(platform) {
   platform_.build();
   const std::uint64_t all = platform_.config().vidmem_bytes;
   const std::uint64_t free = platform_.free_bytes();
   first_ = all - free;
-  end_ = align_up(all - all / kPartForKernels, std::uint64_t{4096});
-  WARPLINE_EXPECT(first_ < end_, "video memory has more than the constant banks");
+  end_ = end_of_software(all);
+  WARPLINE_EXPECT(problem_of(platform_.config()).empty(), "software has a part of video memory");
   const std::uint64_t address = platform_.allocate("", end_ - first_);
   platform_.name_memory(address, "video memory");
   registers().describe(
@@ -110,10 +130,18 @@ GpuRegisters& ServedGpu::registers() {
   return *link().function()->registers();
 }
 
-void ServedGpu::attend() {
+bool ServedGpu::has_launch() {
+  return launch_ != nullptr || registers().has_launch();
+}
+
+void ServedGpu::attend(Cycle asked) {
   if (launch_ == nullptr) {
-    if (registers().has_launch() && link().inbound()->is_launch_in_order()) begin(*registers().take_launch());
-    return;
+    if (!registers().has_launch() || !link().inbound()->is_launch_in_order()) return;
+    // Loosely timed, accesses are ahead of what is scheduled.
+    Engine& engine = platform_.backend().engine();
+    if (engine.next_tick() <= asked) return;
+    engine.pass_to(asked);
+    return begin(*registers().take_launch());
   }
   const bool aborted = is_heard() && registers().take_abort();
   launch_->aborted = launch_->aborted || aborted;
@@ -132,9 +160,10 @@ void ServedGpu::cut() {
   if (!std::exchange(launch_->cut, true)) platform_.end_grids();
 }
 
-/// What a thread may not do ends the kernel, even if others go on for ever.
+/// What a thread may not do ends the kernel, even if others go on, or wait, for ever.
 void ServedGpu::watch_faults() {
-  if (launch_->cut || platform_.now() - looked_ < kBetweenLooks) return;
+  const bool stands = platform_.backend().engine().next_tick() == kNever;
+  if (launch_->cut || (!stands && platform_.now() - looked_ < kBetweenLooks)) return;
   looked_ = platform_.now();
   if (!platform_.faults().empty()) cut();
 }
@@ -174,7 +203,8 @@ void ServedGpu::prepare(std::uint64_t descriptor, Launch& launch) {
   const auto word = [at](unsigned offset) { return static_cast<std::uint32_t>(number_at(at + offset, 4)); };
   const auto wide = [at](unsigned offset) { return number_at(at + offset, 8); };
   // Where the text goes first, so that what else is wrong can be told.
-  check_range(wide(kLaunchMessage), word(kLaunchMessageLength), "MESSAGE");
+  if (word(kLaunchMessageLength) != 0)
+    check_range(wide(kLaunchMessage), word(kLaunchMessageLength), "MESSAGE");
   launch.message = wide(kLaunchMessage);
   launch.message_bytes = std::min(word(kLaunchMessageLength), kMessageLimit);
   if (word(kLaunchReserved) != 0) throw Refusal{kLaunchErrorBadDescriptor, "RESERVED is not 0"};
@@ -191,16 +221,20 @@ void ServedGpu::prepare(std::uint64_t descriptor, Launch& launch) {
   check_range(d.program, d.program_bytes, "PROGRAM");
   check_range(d.entry, d.entry_bytes, "ENTRY");
   if (d.parameter_bytes != 0) check_range(d.parameters, d.parameter_bytes, "PARAMETERS");
+  if (d.program_bytes > kProgramLimit)
+    throw Refusal{kLaunchErrorNoResources, fmt::format("PROGRAM_LENGTH is {}; a program has up to {}",
+                                                       d.program_bytes, counted(kProgramLimit, "byte"))};
   const Dim3 &grid = d.grid, &block = d.block;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > kMostGridX || grid.y > kMostGridYz ||
       grid.z > kMostGridYz)
     throw Refusal{kLaunchErrorBadShape,
                   fmt::format("a grid of {} x {} x {} blocks: 1 to {} x 1 to {} x 1 to {}", grid.x, grid.y,
                               grid.z, kMostGridX, kMostGridYz, kMostGridYz)};
-  if (block.x > kMostThreadsOfBlock || block.y > kMostThreadsOfBlock || block.z > kMostThreadsOfBlock ||
+  if (block.x > kMostThreadsOfBlock || block.y > kMostThreadsOfBlock || block.z > kMostBlockZ ||
       block.count() == 0 || block.count() > kMostThreadsOfBlock)
-    throw Refusal{kLaunchErrorBadShape, fmt::format("a block of {} x {} x {} threads: 1 to {} in all",
-                                                    block.x, block.y, block.z, kMostThreadsOfBlock)};
+    throw Refusal{kLaunchErrorBadShape,
+                  fmt::format("a block of {} x {} x {} threads: 1 to {} in all, z up to {}", block.x, block.y,
+                              block.z, kMostThreadsOfBlock, kMostBlockZ)};
   load(d, launch);
   open_windows(launch);
 }
@@ -232,32 +266,27 @@ void ServedGpu::load(const Descriptor& what, Launch& launch) {
                   fmt::format("a CTA uses {} bytes of shared memory; an SM has {}", what.shared_bytes,
                               platform_.config().sm.shared_bytes)};
   std::uint64_t constants = 0;
+  std::vector<std::pair<const programs::Variable*, std::uint64_t>> placed;
   for (const programs::Variable& v : module.variables()) {
     if (!v.refused.empty()) continue;
     if (is_shared_by_modules(v.name))
       throw Refusal{kLaunchErrorUnsupported,
                     "the kernel calls the library of printf, malloc and launches from the device"};
     const bool constant = v.space == Space::constant;
-    const std::uint64_t address = constant ? place_constant(v, constants) : place_global(v, platform_, 0);
-    if (address == 0)
+    const GlobalPlace place =
+        constant ? GlobalPlace{place_constant(v, constants), 0} : place_global(v, platform_, 0);
+    if (place.address == 0)
       throw Refusal{kLaunchErrorNoResources, fmt::format("variable \"{}\" of {} does not fit", v.name,
                                                          counted(v.initial.size(), "byte"))};
-    module.place(v.name, address);
+    module.place(v.name, place.address);
+    placed.emplace_back(&v, place.address);
     if (constant) continue;
-    platform_.name_memory(address, "variable " + v.name);
-    launch.variables.push_back(address);
+    platform_.name_memory(place.memory, "variable " + v.name);
+    launch.variables.push_back(place.memory);
   }
-  std::size_t global = 0;
-  std::uint64_t bank = 0;
-  for (const programs::Variable& v : module.variables()) {
-    if (!v.refused.empty()) continue;
-    const std::vector<std::uint8_t> bytes = module.initial_bytes(v.name);
-    if (v.space == Space::constant) {
-      platform_.write_constant(place_constant(v, bank), bytes.data(), bytes.size());
-    } else {
-      platform_.write(launch.variables[global++], bytes.data(), bytes.size());
-    }
-  }
+  // What they begin with may be where others lie.
+  for (const auto& [v, address] : placed)
+    fill_variable(*v, address, module.initial_bytes(v->name), platform_, 0);
   const std::uint8_t* const parameters = platform_.memory().vidmem(0).at(what.parameters);
   try {
     launch.kernel = module.make_kernel(name, what.grid, what.block, what.shared_bytes,
@@ -332,6 +361,9 @@ void ServedGpu::finish(const GpuLaunchEnd& end, const std::string& text) {
 void ServedGpu::release() {
   for (const std::uint64_t address : launch_->windows) platform_.unmap(address);
   for (const std::uint64_t address : launch_->variables) platform_.free(address);
+  // The next program lies where this one did.
+  platform_.memory().forget_code(0);
+  platform_.registers().invalidate(CacheRegisters::kInstruction);
   launch_.reset();
 }
 

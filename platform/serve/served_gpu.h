@@ -31,9 +31,13 @@ class ServedGpu {
 
   /// The root port behind which it is.
   [[nodiscard]] unsigned port() const;
-  /// Begins what is asked for, and ends what has ended. To be called between cycles, after each in which
-  /// anything happened.
-  void attend();
+  /// Why no GPU like this can be served, with the key that says so; empty: it can.
+  [[nodiscard]] static std::string problem_of(const GpuConfig& config);
+  /// Begins what is asked for, no earlier than in cycle `asked`, up to which software has acted, and ends
+  /// what has ended. To be called between cycles, after each in which anything happened.
+  void attend(Cycle asked);
+  /// Whether a launch was asked for that has not ended.
+  [[nodiscard]] bool has_launch();
   /// Its function was reset: what runs is ended where it is, and told to nobody. To be called again and again
   /// while time passes; true: nothing of it is left, and its memory is all zeros.
   [[nodiscard]] bool settle();

@@ -120,8 +120,12 @@ void ServedMachine::set_loose(bool loose, std::function<void()> done) {
   switch_time();
 }
 
+bool ServedMachine::runs_kernel() {
+  return gpu_ != nullptr && gpu_->has_launch();
+}
+
 bool ServedMachine::is_quiet() {
-  if (next_activity() != kNever || bridge().busy() || system_.root().busy()) return false;
+  if (runs_kernel() || next_activity() != kNever || bridge().busy() || system_.root().busy()) return false;
   return std::all_of(functions_.begin(), functions_.end(),
                      [](const auto& function) { return function->idle(); });
 }
@@ -274,7 +278,7 @@ void ServedMachine::step(Cycle limit, std::chrono::microseconds most) {
   inside_ = true;
   heard_ = false;
   for (unsigned steps = 1; !heard_; ++steps) {
-    if (gpu_ != nullptr) gpu_->attend();
+    if (gpu_ != nullptr) gpu_->attend(now());
     const Cycle next = system_.next_activity();
     if (next > limit || next == kNever) break;
     step_once();

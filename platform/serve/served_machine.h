@@ -84,6 +84,8 @@ class ServedMachine final : private OutsideMemory {
   /// `done`, unless null: it is so, or somebody has since wished otherwise and that is so.
   void set_loose(bool loose, std::function<void()> done = nullptr);
   [[nodiscard]] bool is_loose() const;
+  /// Whether a kernel is under way, in the middle of which nothing is switched.
+  [[nodiscard]] bool runs_kernel();
 
   /// Tells what happens from now on; null: nobody hears it. The tape lives as long, and who replays is all
   /// that uses the machine. Pre: nothing has happened yet.

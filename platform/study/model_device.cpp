@@ -37,7 +37,8 @@ void ModelDevice::begin() {
 void ModelDevice::place(programs::Module& module) {
   for (const programs::Variable& v : module.variables()) {
     const bool constant = v.space == Space::constant;
-    const std::uint64_t at = constant ? place_constant(v, constant_used_) : place_global(v, *platform_, 0);
+    const std::uint64_t at =
+        constant ? place_constant(v, constant_used_) : place_global(v, *platform_, 0).address;
     module.place(v.name, at);
     if (constant) constants_[v.name] = at;
   }

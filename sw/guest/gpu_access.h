@@ -17,7 +17,8 @@
 
 #include "wl_gpu_regs.h"
 
-enum { kMessage = 512 };
+// Of a program, what launch() has room for.
+enum { kMessage = 512, kProgramBytes = 0x1F000 };
 
 struct gpu {
   volatile uint8_t *registers, *memory;
@@ -164,12 +165,13 @@ static inline uint32_t finish(const struct gpu* gpu, char message[kMessage]) {
   return state;
 }
 
-// A file of text, ended by a zero byte.
+// A program in a file, ended by a zero byte.
 static inline char* text_of(const char* path) {
   FILE* const file = fopen(path, "r");
-  char* const text = calloc(1, 1 << 17);
-  if (file == NULL || text == NULL || fread(text, 1, (1 << 17) - 1, file) == 0)
-    give_up("%s cannot be read", path);
+  char* const text = calloc(1, kProgramBytes + 1);
+  const size_t bytes = file == NULL || text == NULL ? 0 : fread(text, 1, kProgramBytes + 1, file);
+  if (bytes == 0) give_up("%s cannot be read", path);
+  if (bytes > kProgramBytes) give_up("%s is longer than the %d bytes there are for it", path, kProgramBytes);
   fclose(file);
   return text;
 }

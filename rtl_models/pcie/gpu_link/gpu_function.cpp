@@ -17,6 +17,7 @@ GpuFunction::GpuFunction(Component& link, TlpPool& pool, FunctionId id, const Li
                          const Memory& memory)
     : endpoint_(pool, id, description(memory), parameters),
       port_(link, "root", parameters),
+      link_(link),
       pool_(pool),
       memory_(memory) {
   if (memory.registers) registers_.emplace(endpoint_, memory.log_entries);
@@ -127,6 +128,12 @@ void GpuFunction::exchange_loosely(Cycle& at) {
 }
 
 void GpuFunction::perform(Tlp& tlp, Cycle& at) {
+  perform_request(tlp, at);
+  // What held an interrupt back may be over.
+  if (registers_ && endpoint_.msix()->any_pending()) link_.wake(link_.engine().now() + 1);
+}
+
+void GpuFunction::perform_request(Tlp& tlp, Cycle& at) {
   EndpointCore::BarRequest request;
   const bool claimed = endpoint_.receive_loosely(tlp, request);
   if (endpoint_.config().take_soft_reset()) restart_softly();

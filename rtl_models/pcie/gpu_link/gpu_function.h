@@ -124,6 +124,7 @@ class GpuFunction final : public LooseTlpTarget, public FarDevice {
 
  private:
   void restart_softly();
+  void perform_request(Tlp& tlp, Cycle& at);
   void forget();
   void claim(const EndpointCore::BarRequest& request, Room& room) {
     if (!is_for_link(request)) return endpoint_.refuse(request.tlp);
@@ -145,6 +146,7 @@ class GpuFunction final : public LooseTlpTarget, public FarDevice {
   EndpointCore endpoint_;
   std::optional<GpuRegisters> registers_;
   TlpPort port_;
+  Component& link_;
   LooseTlpTarget* root_ = nullptr;
   LooseMemory* loose_memory_ = nullptr;
   TlpPool& pool_;

@@ -39,7 +39,14 @@ void GpuRegisters::ring() {
   if (is_running()) return mistake(kErrorBusy);
   state_ = kStateRunning;
   for (const unsigned index : {kErrorCode, kFaultAddress, kFaultKind, kFaultSm}) registers_.set(index, 0);
-  launch_ = registers_.get(kLaunchDescriptor);
+  if (is_served_) {
+    launch_ = registers_.get(kLaunchDescriptor);
+  } else {
+    GpuLaunchEnd end;
+    end.state = kStateRefused;
+    end.error = kLaunchErrorNotServed;
+    ended(end);
+  }
 }
 
 std::vector<GpuRegisters::Window> GpuRegisters::windows() const {

@@ -56,7 +56,11 @@ class GpuRegisters final : public EndpointFunction {
     unsigned sms = 0, mhz = 0;
     std::uint64_t memory_bytes = 0, memory_first = 0, memory_end = 0, memory_base = 0;
   };
-  void describe(const Facts& facts) { facts_ = facts; }
+  /// Somebody runs kernels from now on: without, launches are refused (NOT_SERVED).
+  void describe(const Facts& facts) {
+    facts_ = facts;
+    is_served_ = true;
+  }
 
   /// A window that is enabled, as its registers are now.
   struct Window {
@@ -89,7 +93,7 @@ class GpuRegisters final : public EndpointFunction {
   }
   void visit_gauges(GaugeVisitor& /*visitor*/) const override {}
   /// Pre: no launch is under way.
-  void archive(StateArchive& a) override { a(registers_, log_, counters_, now_); }
+  void archive(StateArchive& a) override { a(registers_, log_, counters_, now_, state_); }
   [[nodiscard]] const GpuRegisterCounters& counters() const { return counters_; }
 
  private:
@@ -104,6 +108,7 @@ class GpuRegisters final : public EndpointFunction {
   regs::gpu::State state_ = regs::gpu::kStateIdle;
   std::optional<std::uint64_t> launch_;
   std::uint64_t power_ons_ = 0;
+  bool is_served_ = false;
   bool abort_ = false;
   bool raise_ = false;
   GpuRegisterCounters counters_;

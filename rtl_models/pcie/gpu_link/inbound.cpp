@@ -8,10 +8,15 @@ namespace warpline {
 
 Cycle Inbound::tick(Cycle now) {
   arriving_.take_due(now, [&](const auto& arrival) {
-    const EndpointCore::BarRequest& request = arrival.what;
+    const EndpointCore::BarRequest& request = arrival.what.request;
     --on_wire_[static_cast<unsigned>(class_of(request.tlp->kind))];
     if (request.where.bar == GpuFunction::kMemoryBar) return core_.accept(request.tlp, request.where.offset);
-    access(request.where, *request.tlp, now);
+    if (arrival.what.power_ons == power_ons()) {
+      access(request.where, *request.tlp, now);
+    } else if (!request.tlp->posted()) {
+      // Its registers are others by now: nobody hears of it.
+      request.tlp->status = CompletionStatus::completer_abort;
+    }
     if (!request.tlp->posted()) return unsent_.push_back(request.tlp);
     --other_writes_;
     function_->complete(request.tlp);
@@ -45,7 +50,7 @@ void Inbound::exchange(Cycle now, std::uint64_t t) {
     WARPLINE_EXPECT(room(of) != 0, "a packet is taken when there is room for it");
     ++on_wire_[static_cast<unsigned>(of)];
     other_writes_ += request.tlp->posted() && request.where.bar != GpuFunction::kMemoryBar;
-    arriving_.push(at, request);
+    arriving_.push(at, {request, power_ons()});
     link_.wake(at);
   }
 }

@@ -96,7 +96,15 @@ class Inbound final : private GpuFunction::LooseMemory {
   std::uint64_t memory_bytes_;
   GpuFunction* function_ = nullptr;
   InboundCore core_;
-  TimedQueue<EndpointCore::BarRequest> arriving_;  ///< by cycle
+  struct Arrival {
+    EndpointCore::BarRequest request;
+    std::uint64_t power_ons = 0;  ///< of the registers, before it
+  };
+  /// Those that registers had before what arrives now.
+  [[nodiscard]] std::uint64_t power_ons() const {
+    return function_->registers() != nullptr ? function_->registers()->power_ons() : 0;
+  }
+  TimedQueue<Arrival> arriving_;  ///< by cycle
   std::deque<Tlp*> unsent_;
   TimedQueue<Tlp*> answers_;  ///< under way upward, by edge
   std::array<unsigned, kTlpClasses> on_wire_{};

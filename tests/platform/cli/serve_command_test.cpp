@@ -201,6 +201,12 @@ TEST(ServeCommand, RefusesWhatMakesNoSense) {
   refused({"serve", "--socket", gpu, "--record", folder.path("record")}, "what a GPU does is not recorded");
   refused({"serve", "--socket", gpu, "--set", "pcie.bar_bytes=0"}, "pcie.registers: must be false");
   refused({"serve", "--socket", gpu, "--set", "gpus=2"}, "gpus: must be 1 where a GPU is served");
+  refused({"serve", "--socket", gpu, "--gpu", "mini", "--set", "vidmem_bytes=1310720"},
+          "leave software nothing");
+  refused({"serve", "--socket", gpu, "--gpu", "mini", "--set", "pcie.bar_bytes=1048576"},
+          "pcie.bar_bytes: software's part");
+  refused({"serve", "--socket", gpu, "--gpu", "mini", "--map", "gpu.bar[0]"}, "reached through caches");
+  refused({"serve", "--socket", socket, "--map", "peer.bar[4]", "--map", "peer[0].bar[4]"}, "named twice");
 }
 
 }  // namespace serve_command_test

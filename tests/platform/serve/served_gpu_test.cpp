@@ -4,7 +4,12 @@
 
 #include <numeric>
 
+#include "platform/machine/system.h"
 #include "platform/serve/control_client.h"
+#include "platform/serve/served_function.h"
+#include "rtl_models/base/bits.h"
+#include "rtl_models/pcie/gpu_link/pcie_link.h"
+#include "rtl_models/sim/engine.h"
 #include "tests/platform/serve/served_gpu_bench.h"
 #include "tests/platform/serve/served_peers.h"
 
@@ -469,6 +474,235 @@ TEST_P(ServedGpuInEveryTime, TellsOfMistakesAtRegisters) {
   EXPECT_GT(gpu.word(WL_GPU_SMS_OFFSET), 0U);
   EXPECT_THAT(bench_.within([&] { return bench_.watches().findings(); }),
               testing::Contains(HasSubstr("gpu[0]: write of 4 bytes at BAR 2 0x0008 SMS")));
+}
+
+TEST_P(ServedGpuInEveryTime, GivesBackWhatLaunchesHadOfItsMemory) {
+  // An eighth of it is for kernels.
+  ServedGpuBench bench(GetParam(), {"vidmem_bytes=2097152"});
+  const auto client = bench.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  const std::string head = ".version 8.2\n.target sm_80\n.address_size 64\n";
+  const std::string aligned = head + R"(
+.global .b8 before[256];
+.global .align 4096 .b8 table[100000];
+.visible .entry look()
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %d<2>;
+  mov.u64 %d1, table;
+  ld.global.u32 %r1, [%d1+2];
+  ret;
+}
+)";
+  for (unsigned round = 0; round < 4; ++round) {
+    ASSERT_EQ(gpu.run({aligned, "look", {}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED) << gpu.message();
+    EXPECT_THAT(gpu.message(), HasSubstr("variable table"));
+    gpu.open_window(0, 1, WL_GPU_WINDOW_FIRST, 4096, true);
+    ASSERT_EQ(gpu.run({aligned, "look", {}}), WL_GPU_STATE_REFUSED);
+    ASSERT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_BAD_WINDOW) << gpu.message();
+    gpu.set(WL_GPU_WINDOW_CONTROL_OFFSET(0), 0);
+  }
+  // Code of programs that differ: together more than there is room for.
+  std::string body;
+  for (unsigned i = 0; i < 1500; ++i) body += "add.u32 %r1, %r1, 1;\n";
+  for (unsigned round = 0; round < 12; ++round) {
+    const std::string program =
+        head + ".visible .entry add(.param .u64 to)\n{\n.reg .b32 %r<2>;\n.reg .b64 %d<2>;\n" +
+        "ld.param.u64 %d1, [to];\nmov.u32 %r1, " + std::to_string(round) + ";\n" + body +
+        "st.global.u32 [%d1], %r1;\nret;\n}\n";
+    const std::uint64_t data = gpu.at(GpuSoftware::kData);
+    ASSERT_EQ(gpu.run({program, "add", {gpu.address(data)}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_DONE)
+        << round << gpu.message();
+    EXPECT_EQ(gpu.words(data, 1).front(), 1500 + round);
+  }
+}
+
+TEST_P(ServedGpuInEveryTime, TellsOfAFaultThoughOthersWaitForEver) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  gpu.set(WL_GPU_INTERRUPT_ENABLE_OFFSET, WL_GPU_INTERRUPT_ENABLE_ENDED_MASK);
+  // Block 0 stores where nothing is; block 1 waits for threads that it does not have.
+  gpu.start({R"(
+.version 8.2
+.target sm_80
+.address_size 64
+.visible .entry part()
+{
+  .reg .b32 %r<2>;
+  .reg .b64 %d<2>;
+  .reg .pred %p<2>;
+  mov.u32 %r1, %ctaid.x;
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra STORE;
+  bar.sync 0, 64;
+  ret;
+STORE:
+  mov.u64 %d1, 16;
+  st.global.u32 [%d1], %r1;
+  ret;
+}
+)",
+             "part",
+             {},
+             {2, 1, 1}});
+  // Nobody looks meanwhile: no time passes by that.
+  ASSERT_TRUE(gpu.hears_interrupt());
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_FAULTED);
+  EXPECT_EQ(gpu.word(WL_GPU_FAULT_KIND_OFFSET), WL_GPU_FAULT_CODE_UNMAPPED);
+  expect_it_runs(gpu);
+}
+
+TEST_P(ServedGpuInEveryTime, AResetForgetsWhatIsOnItsWayToRegisters) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  for (Cycle later = 0; later < 2000; later += 50) {
+    bench_.within([&] {
+      ServedMachine& machine = bench_.machine();
+      ServedFunction& function = machine.function(ServedGpuBench::kGpu);
+      const std::uint32_t value = 3;
+      const auto* const bytes = reinterpret_cast<const std::uint8_t*>(&value);
+      for (const unsigned offset :
+           {WL_GPU_SCRATCH_OFFSET, WL_GPU_WINDOW_CONTROL_OFFSET(0), WL_GPU_LAUNCH_DOORBELL_OFFSET})
+        function.write(WL_GPU_BAR, offset, bytes, 4, true, [] {});
+      machine.advance(machine.now() + later, std::chrono::seconds(1));
+      bool done = false;
+      function.reset([&done] { done = true; });
+      while (!done) machine.advance(machine.now() + 1, std::chrono::seconds(1));
+    });
+    ASSERT_EQ(client->bring_up(), 0);
+    EXPECT_EQ(gpu.state(), WL_GPU_STATE_IDLE) << later;
+    EXPECT_EQ(gpu.word(WL_GPU_SCRATCH_OFFSET), 0U) << later;
+    EXPECT_EQ(gpu.word(WL_GPU_WINDOW_CONTROL_OFFSET(0)), 0U) << later;
+    EXPECT_EQ(gpu.word(WL_GPU_COMPLETIONS_OFFSET), 0U) << later;
+  }
+  expect_it_runs(gpu);
+}
+
+TEST_P(ServedGpuInEveryTime, AKernelBeginsNoEarlierThanSoftwareHasActed) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  bench_.within([&] { bench_.machine().pass_until(bench_.machine().now() + 1'000'000); });
+  const std::uint64_t before = gpu.wide(WL_GPU_TIME_OFFSET);
+  gpu.set(WL_GPU_INTERRUPT_ENABLE_OFFSET, WL_GPU_INTERRUPT_ENABLE_ENDED_MASK);
+  gpu.start({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}});
+  ASSERT_TRUE(gpu.hears_interrupt());
+  const Cycle now = bench_.within([&] { return bench_.machine().system().engine().now(); });
+  EXPECT_GT(now, before);
+}
+
+TEST_P(ServedGpuInEveryTime, AnInterruptThatWasHeldBackComesWhenItMay) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  gpu.set(WL_GPU_INTERRUPT_ENABLE_OFFSET, WL_GPU_INTERRUPT_ENABLE_ENDED_MASK);
+  const auto config = [&](unsigned offset) {
+    std::uint16_t value = 0;
+    EXPECT_EQ(client->connection().read(vfio_user::kConfigRegion, offset, &value, 2), 0);
+    return value;
+  };
+  unsigned msix = config(0x34) & 0xFFU;
+  while (msix != 0 && (config(msix) & 0xFFU) != 0x11) msix = config(msix) >> 8U;
+  ASSERT_NE(msix, 0U);
+  constexpr std::uint16_t kFunctionMask = 1U << 14U, kBusMaster = 4;
+  const std::vector<std::pair<unsigned, std::uint16_t>> holds = {
+      {msix + 2, static_cast<std::uint16_t>(config(msix + 2) | kFunctionMask)},
+      {4, static_cast<std::uint16_t>(config(4) & ~kBusMaster)}};
+  for (const auto& [offset, held] : holds) {
+    const std::uint16_t before = config(offset);
+    ASSERT_EQ(client->connection().write(vfio_user::kConfigRegion, offset, &held, 2), 0);
+    ASSERT_EQ(gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}}), WL_GPU_STATE_DONE);
+    EXPECT_FALSE(gpu.hears_interrupt(1000));
+    ASSERT_EQ(client->connection().write(vfio_user::kConfigRegion, offset, &before, 2), 0);
+    EXPECT_TRUE(gpu.hears_interrupt()) << offset;
+  }
+}
+
+TEST_P(ServedGpuInEveryTime, TakesDescriptorsAtTheirLimits) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  const std::vector<std::uint64_t> two = {gpu.address(gpu.at(GpuSoftware::kData)), 0};
+  auto silent = gpu.lay({kProgram, "count", two});
+  std::memset(&silent[WL_GPU_LAUNCH_MESSAGE_OFFSET], 0, 8);
+  std::memset(&silent[WL_GPU_LAUNCH_MESSAGE_LENGTH_OFFSET], 0, 4);
+  gpu.start(silent.data());
+  EXPECT_EQ(gpu.wait(), WL_GPU_STATE_DONE);
+  for (const std::uint32_t bytes : {WL_GPU_PROGRAM_LIMIT, WL_GPU_PROGRAM_LIMIT + 1}) {
+    auto large = gpu.lay({kProgram + std::string(1, '\0'), "count", two});
+    std::memcpy(&large[WL_GPU_LAUNCH_PROGRAM_LENGTH_OFFSET], &bytes, 4);
+    gpu.start(large.data());
+    EXPECT_EQ(gpu.wait(), bytes == WL_GPU_PROGRAM_LIMIT ? WL_GPU_STATE_DONE : WL_GPU_STATE_REFUSED);
+  }
+  EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_NO_RESOURCES);
+  EXPECT_THAT(gpu.message(), HasSubstr("PROGRAM_LENGTH"));
+  EXPECT_EQ(gpu.run({kProgram, "count", two, {1, 1, 1}, {1, 1, 64}}), WL_GPU_STATE_DONE) << gpu.message();
+  EXPECT_EQ(gpu.run({kProgram, "count", two, {1, 1, 1}, {1, 1, 65}}), WL_GPU_STATE_REFUSED);
+  EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_BAD_SHAPE);
+}
+
+TEST_P(ServedGpuInEveryTime, TimingDoesNotChangeInTheMiddleOfAKernel) {
+  const auto client = bench_.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  auto control = ControlClient::connect(bench_.control());
+  ASSERT_TRUE(control.ok());
+  ControlRequest request;
+  request.kind = ControlRequest::Kind::timing;
+  request.loose = !GetParam();
+  // It waits for threads that never come: nothing is due meanwhile.
+  gpu.start(
+      {".version 8.2\n.target sm_80\n.address_size 64\n.visible .entry wait() { bar.sync 0, 64; ret; }\n",
+       "wait",
+       {}});
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
+  const auto refused = control.value().ask(request);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.faults().front().text(), HasSubstr("a kernel is under way"));
+  request.loose = GetParam();
+  EXPECT_TRUE(control.value().ask(request).ok());
+  gpu.set(WL_GPU_CONTROL_OFFSET, WL_GPU_CONTROL_ABORT_MASK);
+  EXPECT_EQ(gpu.wait(), WL_GPU_STATE_ABORTED);
+  request.loose = !GetParam();
+  const auto switched = control.value().ask(request);
+  ASSERT_TRUE(switched.ok()) << switched.faults().front().text();
+  EXPECT_EQ(switched.value().loose, !GetParam());
+  expect_it_runs(gpu);
+}
+
+/// A write of a register, or a read, by hand.
+std::uint32_t access(GpuRegisters& registers, TlpKind kind, std::uint64_t offset, std::uint32_t value = 0) {
+  Tlp tlp;
+  tlp.kind = kind;
+  tlp.bytes = 4;
+  if (kind == TlpKind::memory_write) tlp.carry(value);
+  static_cast<void>(registers.perform({GpuRegisters::kRegisterBar, offset}, tlp, 1));
+  return kind == TlpKind::memory_read ? static_cast<std::uint32_t>(number_at(tlp.data.data(), 4)) : 0;
+}
+
+TEST(UnservedGpu, RefusesLaunchesAndItsStateIsSaved) {
+  const auto config = load_gpu("mini", {"pcie.registers=true"});
+  ASSERT_TRUE(config.ok());
+  std::string saved;
+  for (const bool restores : {false, true}) {
+    GpuPlatform platform(config.value(), {});
+    platform.build();
+    GpuRegisters& registers = *platform.system().gpu(0).link().function()->registers();
+    if (restores) {
+      StateArchive archive{std::string_view(saved)};
+      registers.archive(archive);
+    } else {
+      access(registers, TlpKind::memory_write, WL_GPU_LAUNCH_DOORBELL_OFFSET, 1);
+      StateArchive archive(saved);
+      registers.archive(archive);
+    }
+    EXPECT_EQ(access(registers, TlpKind::memory_read, WL_GPU_STATUS_OFFSET), WL_GPU_STATE_REFUSED);
+    EXPECT_EQ(access(registers, TlpKind::memory_read, WL_GPU_ERROR_CODE_OFFSET),
+              WL_GPU_LAUNCH_ERROR_NOT_SERVED);
+  }
 }
 
 std::string name_of_gpu_time(const ::testing::TestParamInfo<bool>& tested) {
