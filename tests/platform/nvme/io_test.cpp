@@ -466,6 +466,60 @@ TEST(NvmeIo, TheMemoryBufferIsEmptyAfterAReset) {
   EXPECT_EQ(bench.host.load(buffer() + 8, 8), 0U);
 }
 
+/// Keeps which commands are open.
+class OpenCommands final : public DeviceObserver {
+ public:
+  void accessed(const BusAccess& /*access*/) override { ++accesses; }
+  void submitted(unsigned queue, std::uint64_t first, unsigned count, Cycle now) override {
+    for (unsigned n = 0; n < count; ++n) EXPECT_TRUE(open_.emplace(std::pair(queue, first + n), now).second);
+  }
+  void entered(unsigned queue, std::uint64_t number, const char* /*step*/, Cycle now) override {
+    const auto at = open_.find({queue, number});
+    ASSERT_NE(at, open_.end());
+    EXPECT_LE(at->second, now);
+    at->second = now;
+  }
+  void completed(unsigned queue, std::uint64_t number, const ObservedCommand& /*command*/,
+                 Cycle now) override {
+    const auto at = open_.find({queue, number});
+    ASSERT_NE(at, open_.end());
+    EXPECT_LE(at->second, now);
+    open_.erase(at);
+    ++completions;
+  }
+  void forgotten(unsigned queue, Cycle /*now*/) override {
+    for (auto at = open_.begin(); at != open_.end();)
+      at = at->first.first == queue ? open_.erase(at) : next(at);
+  }
+  void raised(unsigned /*vector*/, Cycle /*now*/) override {}
+  [[nodiscard]] std::size_t open() const { return open_.size(); }
+  unsigned accesses = 0, completions = 0;
+
+ private:
+  std::map<std::pair<unsigned, std::uint64_t>, Cycle> open_;  ///< since when they are in their last step
+};
+
+TEST(NvmeIo, IsObservedTimedAndLooselyTimed) {
+  OpenCommands seen;
+  NvmeBench bench;
+  bench.system.nvme(0).observe_by(&seen);
+  const NvmeBench::Memory m = bench.share(4096);
+  unsigned completions = 0;
+  for (const bool loose : {false, true, false}) {
+    bench.host.pass(50'000);
+    bench.system.set_loose(loose);
+    bench.start();
+    ASSERT_EQ(bench.create(1).code, 0U);
+    bench.submit(0, {kAdminOpcodeAsyncEventRequest});
+    for (unsigned i = 0; i < 8; ++i) bench.submit(1, bench.blocks(kNvmOpcodeRead, i, 1, m), false);
+    bench.ring(1);
+    bench.host.pass(50'000);
+    completions += 2 + 8;
+    EXPECT_EQ(seen.completions, completions) << loose;
+    EXPECT_EQ(seen.open(), 1U) << "that waits for an event";
+  }
+}
+
 TEST(NvmeIo, InjectedErrorsEndAsTheyShould) {
   PcieSystemParameters p = nvme_parameters();
   p.nvme.read_errors = 100'000;
