@@ -15,6 +15,7 @@
 #include "platform/cli/output_check.h"
 #include "platform/cli/request_check.h"
 #include "platform/cli/shared_options.h"
+#include "platform/cli/signal_guard.h"
 #include "platform/config/namespace_files.h"
 #include "platform/machine/device_log.h"
 #include "platform/machine/pcie_system.h"
@@ -318,11 +319,14 @@ int replay_record(const ServeRequest& request) {
     return bad_input(problems.front().message);
 
   PcieSystem system(recorded.pcie_system, recorded.mhz, 1U << 20U);
+  // What was seen so far is in the files, whoever ends it.
+  SignalGuard guard;
+  guard.stop_on_interrupt(true);
   Observation observation;
   if (const int failed = observation.start(system, request.observation); failed != kDone) return failed;
   ServedMachine machine(system);
   const AccessWatches watches(system);
-  const ReplayEnd end = replay(machine, reader);
+  const ReplayEnd end = replay(machine, reader, SignalGuard::stop_wanted);
   const int observed = observation.finish();
   if (!request.quiet) {
     const auto counters = [&](CounterVisitor& visitor) {
@@ -333,12 +337,14 @@ int replay_record(const ServeRequest& request) {
     print_message(fmt::format("{} replayed, up to cycle {}{}\n", counted(end.events, "event"),
                               grouped(system.engine().now()),
                               !end.difference.empty() || !end.faults.empty() ? ""
+                              : end.stopped                                  ? ": interrupted"
                               : end.ended                                    ? ": all as recorded"
                                           : ": all as recorded, until the recording was cut off"));
   }
   if (const int failed = write_access_log(request.access_log, system); failed != kDone) return failed;
   if (observed != kDone) return observed;
   if (!end.faults.empty()) return bad_input(end.faults);
+  if (end.stopped) return end_results(kInterrupted);
   if (end.difference.empty()) return end_results(kDone);
   print_error("the replay differs from the record first at " + end.difference);
   return end_results(kCheckFailed);

@@ -35,13 +35,13 @@ SignalGuard::SignalGuard() {
   sigaction(SIGUSR1, &action, &user_);
 }
 
-void SignalGuard::stop_on_interrupt(bool by_mpi) {
+void SignalGuard::stop_on_interrupt(bool termination) {
   struct sigaction action = {};
   action.sa_handler = on_interrupt;
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, &interrupt_);
   takes_interrupts_ = true;
-  if (!by_mpi) return;
+  if (!termination) return;
   sigaction(SIGTERM, &action, &termination_);
   takes_termination_ = true;
 }

@@ -15,8 +15,8 @@ class SignalGuard {
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
 
-  /// `by_mpi`: so does SIGTERM, which is what mpirun makes of SIGINT.
-  void stop_on_interrupt(bool by_mpi = false);
+  /// `termination`: so does SIGTERM, which is also what mpirun makes of SIGINT.
+  void stop_on_interrupt(bool termination = false);
   [[nodiscard]] static bool stop_wanted();
   /// Whether a listing was asked for since the last call.
   [[nodiscard]] static bool take_listing_wanted();

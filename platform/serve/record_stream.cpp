@@ -274,12 +274,17 @@ Result<std::unique_ptr<RecordReader>> RecordReader::open(std::istream& in, const
   return std::unique_ptr<RecordReader>(std::make_unique<StreamReader>(in, name, std::move(machine)));
 }
 
-ReplayEnd replay(ServedMachine& machine, RecordReader& reader) {
+ReplayEnd replay(ServedMachine& machine, RecordReader& reader, const std::function<bool()>& stop) {
   Comparison comparison(machine, reader);
+  bool stopped = false;
   machine.tape_by(&comparison);
   while (comparison.difference().empty()) {
     const ServedEvent* const recorded = reader.next();
     if (recorded == nullptr) break;
+    if (stop && stop()) {
+      stopped = true;
+      break;
+    }
     if (recorded->steps > machine.steps()) {
       if (machine.next_activity() == kNever) {
         comparison.ends_early(*recorded);
@@ -297,7 +302,8 @@ ReplayEnd replay(ServedMachine& machine, RecordReader& reader) {
     if (reader.events() == before && comparison.difference().empty()) comparison.ends_early(*recorded);
   }
   machine.tape_by(nullptr);
-  return {reader.events(), reader.cut(), comparison.ended(), comparison.difference(), reader.faults()};
+  return {reader.events(),         reader.cut(),   comparison.ended(), stopped,
+          comparison.difference(), reader.faults()};
 }
 
 }  // namespace warpline

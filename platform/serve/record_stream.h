@@ -71,11 +71,14 @@ struct ReplayEnd {
   std::uint64_t events = 0;
   bool cut = false;        ///< the file ends in the middle of a block
   bool ended = false;      ///< the recording had its end, and was not cut off
+  bool stopped = false;    ///< somebody wished so, and there was more
   std::string difference;  ///< the first, a sentence; empty: all was equal
   Diagnostics faults;      ///< of the file, which was replayed up to there
 };
 class ServedMachine;
-/// Has a machine, of which nothing has been used, do what was recorded.
-[[nodiscard]] ReplayEnd replay(ServedMachine& machine, RecordReader& reader);
+/// Has a machine, of which nothing has been used, do what was recorded, unless `stop`, asked again and again,
+/// says that this is enough; null: all of it.
+[[nodiscard]] ReplayEnd replay(ServedMachine& machine, RecordReader& reader,
+                               const std::function<bool()>& stop = nullptr);
 
 }  // namespace warpline

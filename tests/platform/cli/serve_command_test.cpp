@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <thread>
 
 #include "platform/cli/exit_status.h"
+#include "platform/serve/record_stream.h"
 #include "tests/platform/serve/served_peers.h"
 #include "tests/support/command.h"
 
@@ -112,6 +114,51 @@ TEST(ServeCommand, WritesWavesAndTimelinesOfRunsAndReplays) {
       {"serve", "--replay", record, "--quiet", "--timeline", folder.path("none.json"), "--window", "0:1"});
   EXPECT_EQ(bounded.status, kDone) << bounded.err;
   EXPECT_EQ(text_of(folder.path("none.json")).find("COPY"), std::string::npos);
+}
+
+TEST(ServeCommand, AReplayThatIsStoppedHasItsFiles) {
+  const ScratchFolder folder;
+  const std::string record = folder.path("record"), slow = folder.path("slow");
+  ASSERT_EQ(serve(folder.path("socket"), {"--record", record, "--quiet"}).status, kDone);
+  const std::string bytes = text_of(record);
+  std::istringstream in(bytes);
+  ASSERT_TRUE(RecordReader::open(in, record).ok());
+  const auto heading = static_cast<std::size_t>(in.tellg());
+  ASSERT_GT(bytes.size(), heading + 1);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    std::error_code ignored;
+    std::filesystem::remove(slow, ignored);
+    ASSERT_EQ(mkfifo(slow.c_str(), 0600), 0);
+    vfio_user::Descriptor pipe(open(slow.c_str(), O_RDWR | O_CLOEXEC));
+    const auto put = [&](std::size_t from, std::size_t count) {
+      EXPECT_EQ(write(pipe.number(), bytes.data() + from, count), static_cast<ssize_t>(count));
+    };
+    auto ended = std::async(std::launch::async, [&] {
+      return command({"serve", "--replay", slow, "--wave", folder.path("wave.vcd"), "--timeline",
+                      folder.path("timeline.json"), "--access-log", folder.path("log")});
+    });
+    // It has begun, and waits for the first event.
+    put(0, heading + 1);
+    struct sigaction now {};
+    for (unsigned tries = 0; tries < 20'000; ++tries) {
+      sigaction(signal, nullptr, &now);
+      if (now.sa_handler != SIG_DFL) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    const bool hears = now.sa_handler != SIG_DFL;
+    EXPECT_TRUE(hears);
+    if (hears) ::kill(::getpid(), signal);
+    put(heading + 1, bytes.size() - heading - 1);
+    pipe = {};
+    const test::Ended end = ended.get();
+    EXPECT_EQ(end.status, kInterrupted);
+    EXPECT_THAT(end.err, HasSubstr("0 events replayed, up to cycle"));
+    EXPECT_THAT(end.err, HasSubstr(": interrupted\n"));
+    EXPECT_THAT(text_of(folder.path("wave.vcd")), HasSubstr("$enddefinitions $end"));
+    const std::string timeline = text_of(folder.path("timeline.json"));
+    EXPECT_EQ(timeline.substr(timeline.find_last_not_of(" \n")), "}\n");
+    EXPECT_TRUE(std::filesystem::exists(folder.path("log"), ignored));
+  }
 }
 
 /// Takes a file as its disk while somebody looks at another one for the second time, if it is quick enough.
