@@ -38,7 +38,11 @@ class EndpointDevice : public Component, public FarDevice, public LooseTlpTarget
   /// Who performs what is loosely timed.
   void perform_by(LooseTlpTarget& root) { root_ = &root; }
   /// Whether its requests are loosely timed from now on. Pre: nothing is under way.
-  void set_loose(bool loose) { loose_ = loose; }
+  void set_loose(bool loose) {
+    loose_ = loose;
+    // What was loosely timed before may have taken a time that its host forgets, as setting up takes none.
+    done_ = 0;
+  }
   [[nodiscard]] bool is_loose() const { return loose_; }
   /// Who hears what it does; null: nobody. Loosely timed, it may do one thing in a cycle that is before that
   /// of the last.
