@@ -11,8 +11,8 @@ constexpr unsigned kAccesses = 1, kInterrupts = 2, kCommands = 3;  // threads
 
 }  // namespace
 
-DeviceTimeline::DeviceTimeline(EndpointDevice& device, TimelineWriter& writer, Window window)
-    : device_(device), writer_(writer), window_(window), row_(writer.row_of(device)) {
+DeviceTimeline::DeviceTimeline(EndpointDevice& device, TimelineWriter& writer, Window window, Loosely loosely)
+    : device_(device), writer_(writer), window_(window), loosely_(loosely), row_(writer.row_of(device)) {
   name_thread(kAccesses, "accesses");
   name_thread(kInterrupts, "interrupts");
   device.observe_by(this);
@@ -23,7 +23,7 @@ void DeviceTimeline::name_thread(unsigned thread, const std::string& what) {
 }
 
 void DeviceTimeline::accessed(const BusAccess& access) {
-  if (!is_shown(access.cycle)) return;
+  if (!is_heard() || !is_shown(access.cycle)) return;
   const EndpointFunction& function = device_.function();
   const RegisterMap* const map =
       access.bar == function.register_bar() ? &function.registers().map() : nullptr;
@@ -36,7 +36,7 @@ void DeviceTimeline::accessed(const BusAccess& access) {
 }
 
 void DeviceTimeline::raised(unsigned vector, Cycle now) {
-  if (!is_shown(now)) return;
+  if (!is_heard() || !is_shown(now)) return;
   writer_.add(fmt::format(
       R"({{"ph":"i","s":"t","name":"vector {0}","cat":"interrupt","pid":{1},"tid":{2},"ts":{3},"args":{{"vector":{0}}}}})",
       vector, row_, kInterrupts, now));
@@ -66,10 +66,12 @@ DeviceTimeline::Open& DeviceTimeline::open(const Key& key, Cycle now) {
 }
 
 void DeviceTimeline::submitted(unsigned queue, std::uint64_t first, unsigned count, Cycle now) {
+  if (!is_heard()) return;
   for (unsigned n = 0; n < count; ++n) static_cast<void>(open({queue, first + n}, now));
 }
 
 void DeviceTimeline::entered(unsigned queue, std::uint64_t number, const char* step, Cycle now) {
+  if (!is_heard()) return;
   Open& its = open({queue, number}, now);
   end_step(its, now);
   its.step = step;
@@ -84,6 +86,7 @@ void DeviceTimeline::end_step(Open& open, Cycle end) {
 
 void DeviceTimeline::completed(unsigned queue, std::uint64_t number, const ObservedCommand& command,
                                Cycle now) {
+  if (!is_heard()) return;
   const Key key{queue, number};
   std::string details;
   for (const auto& [name, value] : command.details) details += fmt::format(R"(,"{}":{})", name, value);

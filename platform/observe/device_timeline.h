@@ -19,8 +19,10 @@ namespace warpline {
 /// `unfinished` in their arguments, those that a reset has lost `lost`.
 class DeviceTimeline final : private DeviceObserver {
  public:
+  /// What the device does while it is loosely timed: of a run that is its setting up, which takes no time.
+  enum class Loosely { hidden, shown };
   /// Both outlive it. Pre: the writer shows the device, and has not started.
-  DeviceTimeline(EndpointDevice& device, TimelineWriter& writer, Window window);
+  DeviceTimeline(EndpointDevice& device, TimelineWriter& writer, Window window, Loosely loosely);
   ~DeviceTimeline() override { device_.observe_by(nullptr); }
   DeviceTimeline(const DeviceTimeline&) = delete;
   DeviceTimeline& operator=(const DeviceTimeline&) = delete;
@@ -49,6 +51,7 @@ class DeviceTimeline final : private DeviceObserver {
   void completed(unsigned queue, std::uint64_t number, const ObservedCommand& command, Cycle now) override;
   void forgotten(unsigned queue, Cycle now) override;
   void raised(unsigned vector, Cycle now) override;
+  [[nodiscard]] bool is_heard() const { return loosely_ == Loosely::shown || !device_.is_loose(); }
   [[nodiscard]] bool is_shown(Cycle now) const { return now >= window_.first && now <= window_.last; }
   [[nodiscard]] Open begin(unsigned queue, Cycle now);
   [[nodiscard]] Open& open(const Key& key, Cycle now);
@@ -63,6 +66,7 @@ class DeviceTimeline final : private DeviceObserver {
   EndpointDevice& device_;
   TimelineWriter& writer_;
   Window window_;
+  Loosely loosely_;
   unsigned row_;
   std::map<Key, Open> open_;
   std::map<unsigned, std::vector<Lane>> lanes_;  ///< by queue

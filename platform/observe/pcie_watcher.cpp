@@ -83,7 +83,8 @@ std::vector<EndpointDevice*> SystemWatcher::shown_devices() {
 void SystemWatcher::show_devices() {
   const std::vector<EndpointDevice*> shown = shown_devices();
   for (const EndpointDevice* device : shown) timeline_->show(*device);
-  for (EndpointDevice* device : shown) devices_.emplace_back(*device, *timeline_, options_.window);
+  for (EndpointDevice* device : shown)
+    devices_.emplace_back(*device, *timeline_, options_.window, DeviceTimeline::Loosely::shown);
   // It has nothing but what the devices tell, which may be much before anything of a wave is.
   timeline_->start(0, {}, {});
 }

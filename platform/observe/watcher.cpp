@@ -140,7 +140,8 @@ void PlatformWatcher::add_rows() {
   shown_.insert(devices.begin(), devices.end());
   for (const Component* c : platform_.backend().engine().components())
     if (shown_.count(c) != 0) timeline_->show(*c);
-  for (EndpointDevice* device : devices) devices_.emplace_back(*device, *timeline_, options_.window);
+  for (EndpointDevice* device : devices)
+    devices_.emplace_back(*device, *timeline_, options_.window, DeviceTimeline::Loosely::hidden);
 }
 
 void PlatformWatcher::grids_ended(const std::vector<GridRun>& runs, RunOutcome /*outcome*/) {

@@ -90,14 +90,14 @@ Cycle EndpointDevice::run_loosely(Cycle now) {
   running_ = true;
   // What software asks for meanwhile follows.
   Cycle at = std::max(now, done_);
-  for (;;) {
+  for (bool sent = false;; sent = true) {
     const Cycle next = function_->step(at, timing_.write_queue);
     endpoint_.send_interrupts();
     if (endpoint_.outgoing().empty()) {
       running_ = false;
       done_ = at;
-      // Time passes until then, though all is done.
-      return at > now ? std::min(next, at) : next;
+      // Time passes until what was sent is there, though all is done.
+      return sent ? std::min(next, at) : next;
     }
     at = send_loosely(at);
     if (at > now + kSlice) {
