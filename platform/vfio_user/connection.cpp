@@ -64,31 +64,17 @@ int Connection::send_raw(const void* bytes, std::size_t count, const std::vector
   return 0;
 }
 
-/// What is there, with descriptors that come with it.
-ssize_t Connection::receive_some(std::uint8_t* to, std::size_t bytes) {
-  iovec where{to, bytes};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control;
-  msghdr message{};
-  message.msg_iov = &where;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  const ssize_t n = recvmsg(socket_.number(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (n > 0) take_descriptors(message, arrived_);
-  return n;
-}
-
 int Connection::receive_bytes(std::uint8_t* to, std::size_t bytes, int milliseconds) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now(), end = begin + std::chrono::milliseconds(milliseconds);
   while (bytes > 0) {
-    const ssize_t n = receive_some(to, bytes);
+    const ssize_t n = receive_from(socket_.number(), to, bytes, arrived_).bytes;
     if (n > 0) {
       to += n;
       bytes -= static_cast<std::size_t>(n);
       continue;
     }
-    if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) return ECONNRESET;
+    if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) return ECONNRESET;
     // An answer often comes at once, and a processor that sleeps takes long to wake.
     if (const auto now = Clock::now(); now < begin + kAwake && now < end) {
       std::this_thread::yield();

@@ -68,7 +68,6 @@ class Connection {
                         std::vector<std::uint8_t>* answer = nullptr,
                         const std::vector<int>& descriptors = {});
   [[nodiscard]] int serve(const Header& header, std::vector<std::uint8_t>& payload);
-  [[nodiscard]] ssize_t receive_some(std::uint8_t* to, std::size_t bytes);
   [[nodiscard]] int receive_bytes(std::uint8_t* to, std::size_t bytes, int milliseconds);
 
   Descriptor socket_;

@@ -32,18 +32,6 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// Appends the descriptors that came with a message.
-inline void take_descriptors(msghdr& message, std::vector<Descriptor>& out) {
-  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
-    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int number = -1;
-      std::memcpy(&number, CMSG_DATA(c) + i * sizeof number, sizeof number);
-      out.emplace_back(number);
-    }
-  }
-}
 /// Has `descriptors` go with a message; `control` keeps them until it has been sent. Pre: there are some.
 inline void add_descriptors(const std::vector<int>& descriptors, std::vector<char>& control,
                             msghdr& message) {

@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "platform/vfio_user/local_connection.h"
 #include "rtl_models/base/shared_bytes.h"
 
 namespace warpline::vfio_user {
@@ -188,17 +189,8 @@ bool Session::fill_inbox() {
     await_more();
     return false;
   }
-  iovec where{inbox_.data(), inbox_.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostDescriptors * sizeof(int))> control;
-  msghdr message{};
-  message.msg_iov = &where;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  ssize_t n = 0;
-  do {
-    n = recvmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (n < 0 && errno == EINTR);
+  std::vector<Descriptor> descriptors;
+  const auto [n, is_cut] = receive_from(socket_.native_handle(), inbox_.data(), inbox_.size(), descriptors);
   if (n < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
       await_more();
@@ -209,13 +201,11 @@ bool Session::fill_inbox() {
   }
   inbox_begin_ = 0;
   inbox_end_ = static_cast<std::size_t>(n);
-  std::vector<Descriptor> descriptors;
-  take_descriptors(message, descriptors);
   if (n == 0) {
     end();
     return false;
   }
-  if ((message.msg_flags & MSG_CTRUNC) != 0 || descriptors.size() > kMostDescriptors) {
+  if (is_cut || descriptors.size() > kMostDescriptors) {
     cut_off_for_descriptors();
     return false;
   }
