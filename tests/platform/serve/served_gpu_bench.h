@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,15 +17,14 @@
 #include "platform/serve/access_watches.h"
 #include "platform/serve/served_gpu.h"
 #include "platform/serve/served_machine.h"
-#include "platform/serve/serving.h"
 #include "platform/vfio_user/client_machine.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/platform/serve/serving_thread.h"
 #include "wl_gpu_regs.h"
 
 namespace warpline::test {
 
 /// A GPU that is served by a thread, with a queue device in front of it.
-class ServedGpuBench {
+class ServedGpuBench final : public ServingThread {
  public:
   explicit ServedGpuBench(bool loose, const std::vector<std::string>& settings = {})
       : platform_(config(settings), {}),
@@ -34,44 +32,16 @@ class ServedGpuBench {
         machine_(*platform_.pcie(), &gpu_),
         watches_(*platform_.pcie()) {
     machine_.set_loose(loose);
-    Serving::Options serving;
-    for (unsigned i = 0; i < machine_.functions(); ++i) serving.sockets.push_back({i, path(i)});
-    serving.control = scratch_.path("control");
-    serving.watches = &watches_;
-    auto listening = Serving::listen(machine_, platform_.fastest_mhz(), std::move(serving));
-    EXPECT_TRUE(listening.ok());
-    serving_ = std::move(listening.value());
-    thread_ = std::thread([this] { serving_->run({}); });
+    start(machine_, platform_.fastest_mhz(), watches_);
   }
-  ~ServedGpuBench() {
-    serving_->stop();
-    thread_.join();
-  }
-  ServedGpuBench(const ServedGpuBench&) = delete;
-  ServedGpuBench& operator=(const ServedGpuBench&) = delete;
+  ~ServedGpuBench() { stop(); }
 
   static constexpr unsigned kPeer = 0, kGpu = 1;
-  [[nodiscard]] std::unique_ptr<vfio_user::ClientMachine> client(unsigned port, bool by_message = false) {
+  [[nodiscard]] std::unique_ptr<vfio_user::ClientMachine> client(unsigned port,
+                                                                 bool by_message = false) const {
     vfio_user::ClientMachine::Options options;
     options.by_message = by_message;
-    options.slot = port;
-    auto made = vfio_user::ClientMachine::connect(path(port), options);
-    // The server may not have heard yet that the one before has gone.
-    for (unsigned tries = 0; !made.ok() && tries < 1000; ++tries) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      made = vfio_user::ClientMachine::connect(path(port), options);
-    }
-    EXPECT_TRUE(made.ok()) << made.faults().front().text();
-    return made.ok() ? std::move(made.value()) : nullptr;
-  }
-  [[nodiscard]] std::string control() const { return scratch_.path("control"); }
-  /// Does something in the thread that serves, and waits for it.
-  template <class F>
-  auto within(F&& f) {
-    std::packaged_task<decltype(f())()> task(std::forward<F>(f));
-    auto result = task.get_future();
-    serving_->post([&task] { task(); });
-    return result.get();
+    return ServingThread::client(port, options);
   }
   [[nodiscard]] ServedMachine& machine() { return machine_; }
   [[nodiscard]] const AccessWatches& watches() const { return watches_; }
@@ -84,17 +54,11 @@ class ServedGpuBench {
     EXPECT_TRUE(loaded.ok()) << loaded.faults().front().text();
     return loaded.value();
   }
-  [[nodiscard]] std::string path(unsigned port) const {
-    return scratch_.path("function" + std::to_string(port));
-  }
 
-  ScratchFolder scratch_;
   GpuPlatform platform_;
   ServedGpu gpu_;
   ServedMachine machine_;
   AccessWatches watches_;
-  std::unique_ptr<Serving> serving_;
-  std::thread thread_;
 };
 
 /// A machine's software at a served GPU.

@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <future>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "platform/machine/pcie_system.h"
@@ -13,15 +11,14 @@
 #include "platform/serve/served_event.h"
 #include "platform/serve/served_function.h"
 #include "platform/serve/served_machine.h"
-#include "platform/serve/serving.h"
 #include "platform/vfio_user/client_machine.h"
 #include "sw/driver/wl_peer.h"
-#include "tests/support/scratch_folder.h"
+#include "tests/platform/serve/serving_thread.h"
 
 namespace warpline::test {
 
 /// Queue devices, and NVMe controllers behind them, served by a thread.
-class ServedPeers {
+class ServedPeers final : public ServingThread {
  public:
   static constexpr unsigned kMegahertz = 1000;
   struct Options {
@@ -35,51 +32,13 @@ class ServedPeers {
       : system_(with_peers(options), kMegahertz, 1U << 20U), machine_(system_), watches_(system_) {
     machine_.tape_by(options.tape);
     machine_.set_loose(options.loose);
-    Serving::Options serving;
-    for (unsigned i = 0; i < system_.functions(); ++i) serving.sockets.push_back({i, path(i)});
-    serving.pace = options.pace;
-    serving.control = control();
-    serving.watches = &watches_;
-    serving.server.log = [this](const std::string& s) { said_.push_back(s); };
-    auto listening = Serving::listen(machine_, kMegahertz, std::move(serving));
-    EXPECT_TRUE(listening.ok());
-    serving_ = std::move(listening.value());
-    thread_ = std::thread([this] { serving_->run({}); });
+    start(machine_, kMegahertz, watches_, options.pace);
   }
   ServedPeers() : ServedPeers(Options{}) {}
-  ~ServedPeers() {
-    serving_->stop();
-    thread_.join();
-  }
-  ServedPeers(const ServedPeers&) = delete;
-  ServedPeers& operator=(const ServedPeers&) = delete;
+  ~ServedPeers() { stop(); }
 
-  [[nodiscard]] std::string path(unsigned i) const { return scratch_.path("peer" + std::to_string(i)); }
-  /// Where the control socket is.
-  [[nodiscard]] std::string control() const { return scratch_.path("control"); }
-  [[nodiscard]] std::unique_ptr<vfio_user::ClientMachine> client(
-      unsigned i = 0, vfio_user::ClientMachine::Options options = {}) const {
-    options.slot = i;
-    auto made = vfio_user::ClientMachine::connect(path(i), options);
-    // The server may not have heard yet that the one before has gone.
-    for (unsigned tries = 0; !made.ok() && tries < 1000; ++tries) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      made = vfio_user::ClientMachine::connect(path(i), options);
-    }
-    EXPECT_TRUE(made.ok()) << made.faults().front().text();
-    return made.ok() ? std::move(made.value()) : nullptr;
-  }
-  /// Does something in the thread that serves, and waits for it.
-  template <class F>
-  auto within(F&& f) {
-    std::packaged_task<decltype(f())()> task(std::forward<F>(f));
-    auto result = task.get_future();
-    serving_->post([&task] { task(); });
-    return result.get();
-  }
   [[nodiscard]] PcieSystem& system() { return system_; }
   [[nodiscard]] ServedMachine& machine() { return machine_; }
-  [[nodiscard]] Serving& serving() { return *serving_; }
 
  private:
   static PcieSystemParameters with_peers(const Options& options) {
@@ -88,13 +47,9 @@ class ServedPeers {
     return parameters;
   }
 
-  ScratchFolder scratch_;
   PcieSystem system_;
   ServedMachine machine_;
   AccessWatches watches_;
-  std::vector<std::string> said_;
-  std::unique_ptr<Serving> serving_;
-  std::thread thread_;
 };
 
 /// The driver of a served device, with one queue.
