@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <tlm>
+#include <utility>
 
 #include "rtl_models/base/visibility.h"
 

@@ -166,7 +166,7 @@ unsigned number_from_environment(const char* name, unsigned otherwise) {
 }
 
 unsigned mutants() {
-  return number_from_environment("WARPLINE_FUZZ_MUTANTS", 30);
+  return number_from_environment("WARPLINE_FUZZ_MUTANTS", 15);
 }
 
 /// Whether a terminal shows all of it and is not moved.

@@ -7,6 +7,7 @@
 #include <systemc>
 #include <type_traits>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 #include "rtl_models/base/visibility.h"

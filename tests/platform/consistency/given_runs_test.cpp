@@ -44,7 +44,7 @@ TEST(GivenLitmusTests, ShowNothingForbiddenAndEnd) {
     ASSERT_TRUE(test.ok()) << name;
     if (!machine.refusals(test.value()).empty()) continue;
     ++ran;
-    const litmus::RunReport report = litmus::run(machine, test.value(), {200, 1});
+    const litmus::RunReport report = litmus::run(machine, test.value(), {100, 1});
     EXPECT_TRUE(report.in_question == 0 || litmus::check(test.value()).allowed) << name;
     const auto known = ends.find(name);
     const bool terminates = known != ends.end() && known->second == "terminates";
@@ -63,7 +63,7 @@ TEST(OwnLitmusTests, ShowNothingForbiddenAndEnd) {
     ASSERT_TRUE(test.ok()) << name;
     if (!machine.refusals(test.value()).empty()) continue;
     ++ran;
-    const litmus::RunReport report = litmus::run(machine, test.value(), {300, 1});
+    const litmus::RunReport report = litmus::run(machine, test.value(), {150, 1});
     EXPECT_TRUE(report.in_question == 0 || litmus::check(test.value()).allowed) << name;
     EXPECT_EQ(report.stuck, 0U) << name;
   }

@@ -25,7 +25,7 @@ litmus::Test parsed(const std::string& text) {
 }
 
 std::uint64_t programs() {
-  return from_environment("WARPLINE_MIXED_PROGRAMS", 40);
+  return from_environment("WARPLINE_MIXED_PROGRAMS", 24);
 }
 
 TEST(MixedSizes, TheCheckerAgreesWithOneThatGoesByteByByte) {

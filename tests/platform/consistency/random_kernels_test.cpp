@@ -11,7 +11,7 @@ namespace random_kernels_test {
 /// WARPLINE_KERNEL_SEED, WARPLINE_KERNELS and WARPLINE_KERNEL_RUNS say which, how many and how often.
 TEST(RandomKernels, DoWhatTheModelAllows) {
   const std::uint64_t first = from_environment("WARPLINE_KERNEL_SEED", 1);
-  const std::uint64_t kernels = from_environment("WARPLINE_KERNELS", 60);
+  const std::uint64_t kernels = from_environment("WARPLINE_KERNELS", 30);
   const std::uint64_t runs = from_environment("WARPLINE_KERNEL_RUNS", 4);
   std::uint64_t events = 0, searched = 0;
   JudgeOptions drawn;

@@ -53,7 +53,7 @@ ObservedRun observed_run_of(const litmus::Test& test, const std::vector<Term>& t
 /// WARPLINE_PROGRAM_SEED, WARPLINE_PROGRAMS and WARPLINE_PROGRAM_RUNS say which, how many and how often.
 TEST(RandomLitmusPrograms, NeverShowWhatTheModelForbids) {
   const std::uint64_t first = from_environment("WARPLINE_PROGRAM_SEED", 1);
-  const std::uint64_t programs = from_environment("WARPLINE_PROGRAMS", 150);
+  const std::uint64_t programs = from_environment("WARPLINE_PROGRAMS", 75);
   RunSeries plan;
   plan.runs = from_environment("WARPLINE_PROGRAM_RUNS", 40);
   GpuConfig config = load_gpu("mini", {}).value();
@@ -126,7 +126,7 @@ std::string program_of_barriers(Random& random) {
 
 /// Arrivals that do not wait may come twice before others come once.
 TEST(RandomLitmusPrograms, OfBarriersNeverShowWhatTheModelForbids) {
-  const std::uint64_t programs = 8 * from_environment("WARPLINE_PROGRAMS", 150);
+  const std::uint64_t programs = 8 * from_environment("WARPLINE_PROGRAMS", 75);
   RunSeries plan;
   plan.runs = from_environment("WARPLINE_PROGRAM_RUNS", 40) / 2;
   Machine machine(load_gpu("mini", {}).value());
@@ -469,11 +469,11 @@ void judge_ends(const GpuConfig& config, std::uint64_t salt, std::uint64_t few, 
 }
 
 TEST(RandomLitmusPrograms, OfVectorsPredicatesAndCopiesNeverShowWhatTheModelForbids) {
-  judge_ends(load_gpu("mini", {}).value(), 2, 250, [](Random& random) { return RichProgram(random).run(); });
+  judge_ends(load_gpu("mini", {}).value(), 2, 125, [](Random& random) { return RichProgram(random).run(); });
 }
 
 TEST(RandomLitmusPrograms, OfMbarriersBulkCopiesAndClustersNeverShowWhatTheModelForbids) {
-  judge_ends(load_gpu("mini", {"sm_network.present=true"}).value(), 3, 50,
+  judge_ends(load_gpu("mini", {"sm_network.present=true"}).value(), 3, 30,
              [](Random& random) { return AsynchronousProgram(random).run(); });
 }
 

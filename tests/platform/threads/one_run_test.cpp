@@ -72,9 +72,9 @@ TEST(OneRun, ByAnyNumberOfThreadsIsTheSame) {
 }
 
 TEST(OneRun, GoesOnOnOneThreadWhenItIsWatchedFromItsMiddle) {
-  const Record one = run_kernels("matmul.toml", 1);
-  EXPECT_EQ(one.all, run_kernels("matmul.toml", 1, false, true).all);
-  EXPECT_EQ(one.all, run_kernels("matmul.toml", 3, true, true).all);
+  const Record one = run_kernels("grid_sum.toml", 1);
+  EXPECT_EQ(one.all, run_kernels("grid_sum.toml", 1, false, true).all);
+  EXPECT_EQ(one.all, run_kernels("grid_sum.toml", 3, true, true).all);
 }
 
 TEST(OneRun, SaysWhyItKeepsToOneThread) {

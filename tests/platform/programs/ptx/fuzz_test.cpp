@@ -3,20 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "platform/programs/ptx/module.h"
 #include "rtl_models/base/random.h"
 #include "tests/platform/programs/ptx/samples.h"
+#include "tests/support/environment.h"
 
 namespace warpline::ptx::test {
 namespace fuzz_test {
 
 std::size_t mutant_count() {
-  const char* text = std::getenv("WARPLINE_FUZZ_MUTANTS");
-  return text == nullptr ? 150 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
+  return from_environment("WARPLINE_FUZZ_MUTANTS", 80);
 }
 
 const std::vector<std::string>& splinters() {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -13,13 +12,13 @@
 #include "platform/programs/ptx/judge_table.h"
 #include "rtl_models/base/random.h"
 #include "tests/platform/programs/ptx/samples.h"
+#include "tests/support/environment.h"
 
 namespace warpline::ptx::test {
 namespace legality_fuzz_test {
 
 std::size_t mutant_count() {
-  const char* text = std::getenv("WARPLINE_FUZZ_MUTANTS");
-  return text == nullptr ? 1500 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
+  return from_environment("WARPLINE_FUZZ_MUTANTS", 600);
 }
 
 std::vector<std::string> rows() {

@@ -3,17 +3,16 @@
 #include <lzma.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "rtl_models/base/random.h"
 #include "tests/platform/programs/sass_trace/trace_player.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace trace_fuzz_test {
 
 std::uint64_t mutant_count() {
-  const char* text = std::getenv("WARPLINE_FUZZ_MUTANTS");
-  return text == nullptr ? 300 : std::strtoull(text, nullptr, 10);
+  return from_environment("WARPLINE_FUZZ_MUTANTS", 150);
 }
 
 /// One thread block with at least one line of every kind that the reader tells apart.
