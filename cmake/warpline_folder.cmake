@@ -3,7 +3,7 @@
 # names the path of a header from the top of the checkout; tests/structure says who may include whom.
 # Sources called *_module.cpp need SystemC: they make a second target, NAME_module, that depends on the first and on
 # MODULE_DEPENDS. With SYSTEMC all sources do, and there is one target. COLD: what is done once in a run, and is compiled faster for that.
-# SETUP: so it is where sanitizers are built in, as the tests spend little of their time in it, and not elsewhere.
+# SETUP: so it is where sanitizers are built in, as the tests spend little of their time in it.
 # Installed are PUBLIC_HEADERS, which include each other and no other header of ours (install_headers.cmake). PACKAGES are the
 # pkg-config names of the libraries that the sources need besides.
 #

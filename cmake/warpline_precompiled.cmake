@@ -15,9 +15,8 @@ function(warpline_headers name)
 endfunction()
 
 # For the folders: hot is what runs are made of; cold is what is done once in a run, and where sanitizers are built in whatever tests
-# spend little of their time in.
-# Where little is inlined, GCC takes empty optional values for read.
-set(warpline_cold_options $<$<CONFIG:Release>:-Os> $<${gnu}:-Wno-maybe-uninitialized> $<$<BOOL:${WARPLINE_SANITIZE}>:-O0>)
+# spend little of their time in. Where little is inlined, GCC takes empty optional values for read.
+set(warpline_cold_options $<$<CONFIG:Release>:-Os> $<$<AND:$<CONFIG:Release>,${gnu}>:-Wno-maybe-uninitialized> $<$<BOOL:${WARPLINE_SANITIZE}>:-O0>)
 set(headers <algorithm> <array> <cstdint> <cstring> <deque> <functional> <limits> <map> <memory> <optional> <set> <string> <string_view>
             <tuple> <unordered_map> <utility> <variant> <vector>)
 warpline_headers(hot_headers HEADERS ${headers} DEPENDS warpline_options)

@@ -3,13 +3,13 @@
 // hops.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <ostream>
 
 #include "tests/equivalence/differences.h"
 #include "tests/equivalence/mesh.h"
 #include "tests/equivalence/naive_mesh.h"
 #include "tests/equivalence/watched_hops.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace naive_test {
@@ -18,8 +18,7 @@ constexpr Cycle kLimit = 2000000;
 
 /// Random machines of each form: WARPLINE_NAIVE_SEEDS, or a short slice.
 std::uint64_t seeds() {
-  const char* wanted = std::getenv("WARPLINE_NAIVE_SEEDS");
-  return wanted == nullptr ? 250 : std::strtoull(wanted, nullptr, 10);
+  return from_environment("WARPLINE_NAIVE_SEEDS", 250);
 }
 
 struct Machine {

@@ -7,13 +7,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 
 #include "rtl_models/base/text.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/ordinary_user.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace command_fuzz_test {
@@ -160,13 +160,8 @@ hold write x of P0 until P1:0;
 ~exists (P1:r0 == 2 /\ P1:r1 == 0 \/ ~(y != 7))
 )";
 
-unsigned number_from_environment(const char* name, unsigned otherwise) {
-  const char* wanted = std::getenv(name);
-  return wanted == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(wanted, nullptr, 10));
-}
-
-unsigned mutants() {
-  return number_from_environment("WARPLINE_FUZZ_MUTANTS", 15);
+std::uint64_t mutants() {
+  return from_environment("WARPLINE_FUZZ_MUTANTS", 15);
 }
 
 /// Whether a terminal shows all of it and is not moved.
@@ -218,16 +213,16 @@ TEST_P(CommandFuzz, EndsWithARuledStatus) {
   const Ended sound = user.run(command);
   ASSERT_EQ(sound.status, 0) << "undamaged: " << sound.out << sound.err;
 
-  constexpr unsigned kTogether = 50;
+  constexpr std::uint64_t kTogether = 50;
   unsigned rejected = 0;
-  const unsigned from = number_from_environment("WARPLINE_FUZZ_FROM", 0);
+  const std::uint64_t from = from_environment("WARPLINE_FUZZ_FROM", 0);
   std::vector<std::string> mutated;
   std::vector<Ended> runs;
-  for (unsigned n = 0; n < mutants(); ++n) {
-    const unsigned seed = from + n;
+  for (std::uint64_t n = 0; n < mutants(); ++n) {
+    const std::uint64_t seed = from + n;
     if (n % kTogether == 0) {
       mutated.clear();
-      for (unsigned k = n; k < std::min(n + kTogether, mutants()); ++k)
+      for (std::uint64_t k = n; k < std::min(n + kTogether, mutants()); ++k)
         mutated.push_back(Mutator(from + k).mutate(files.at(victim)));
       runs = user.run(command, victim, mutated);
     }

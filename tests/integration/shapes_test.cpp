@@ -4,9 +4,8 @@
 // WARPLINE_SHAPES sets how many machines are drawn for each kernel (500 before a release).
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "tests/integration/compiled_kernel.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace shapes_test {
@@ -67,9 +66,8 @@ const std::vector<Choice>& choices() {
   return kChoices;
 }
 
-unsigned shapes() {
-  const char* wanted = std::getenv("WARPLINE_SHAPES");
-  return wanted == nullptr ? 6 : static_cast<unsigned>(std::strtoul(wanted, nullptr, 10));
+std::uint64_t shapes() {
+  return from_environment("WARPLINE_SHAPES", 6);
 }
 
 class Shapes : public testing::TestWithParam<const char*> {};

@@ -1,18 +1,16 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "platform/config/load_gpu.h"
 #include "platform/launch/launch_file.h"
 #include "rtl_models/base/random.h"
 #include "rtl_models/document/document.h"
+#include "tests/support/environment.h"
 
 namespace warpline {
 namespace config_fuzz_test {
 
-unsigned mutants() {
-  const char* text = std::getenv("WARPLINE_FUZZ_MUTANTS");
-  return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : 300;
+std::uint64_t mutants() {
+  return from_environment("WARPLINE_FUZZ_MUTANTS", 300);
 }
 
 /// A slightly damaged copy: bytes changed, dropped, doubled, the end cut off, or a token put in.

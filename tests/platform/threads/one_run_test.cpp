@@ -51,6 +51,7 @@ Record run_kernels(const std::string& launch_file, unsigned threads, bool shuffl
   std::vector<LaunchStatistics> launches;
   const RunEnd end = runner.run(table, launches);
   EXPECT_GT(end.checks, 0U);
+  EXPECT_EQ(attached, attaches) << "the run has no middle";
   run.all = std::to_string(platform.now()) + " cycles, " + std::to_string(end.failed_checks) + " of " +
             std::to_string(end.checks) + " wrong\n";
   EXPECT_EQ(engine.requests_in_use(), 0U);

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <tuple>
 
 #include "rtl_models/base/random.h"
 #include "rtl_models/dram/dram_controller.h"
+#include "tests/support/environment.h"
 
 namespace warpline {
 namespace dram_policies_test {
@@ -430,8 +430,7 @@ void add_limits(DramParameters& p, Pick&& pick) {
 
 /// Random channels of each policy: WARPLINE_DRAM_SEEDS, or a short slice.
 std::uint64_t seeds() {
-  const char* wanted = std::getenv("WARPLINE_DRAM_SEEDS");
-  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 36;
+  return from_environment("WARPLINE_DRAM_SEEDS", 36);
 }
 
 TEST_P(DramPolicies, ServeEveryRequestWhenANaiveChannelDoes) {

@@ -124,8 +124,8 @@ void check(const Words& w, const Operand& a, unsigned& accepted, unsigned& refus
 }
 
 TEST(SassCctl, IsAcceptedExactlyWhereTheSeedAllows) {
-  // Every number of cycles where nothing else is asked for, and beside that the first and the last that there
-  // are, and one too many.
+  // Every number of cycles beside one other option at most; beside two, the first and the last numbers, and
+  // one too many.
   std::vector<std::string> every = {""};
   for (unsigned n = 0; n <= 16; ++n) every.push_back("?WAIT" + std::to_string(n));
   const std::vector<std::string> some = {"", "?WAIT0", "?WAIT1", "?WAIT15", "?WAIT16"};

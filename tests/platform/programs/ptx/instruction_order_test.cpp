@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <sstream>
 #include <string>
@@ -15,6 +14,7 @@
 #include "rtl_models/base/random.h"
 #include "rtl_models/sm/memory_access.h"
 #include "tests/platform/programs/ptx/harness.h"
+#include "tests/support/environment.h"
 
 namespace warpline::ptx::test {
 namespace instruction_order_test {
@@ -554,8 +554,7 @@ class RandomKernel {
 };
 
 std::size_t kernel_count() {
-  const char* text = std::getenv("WARPLINE_ORDERED_KERNELS");
-  return text == nullptr ? 150 : static_cast<std::size_t>(std::strtoul(text, nullptr, 10));
+  return from_environment("WARPLINE_ORDERED_KERNELS", 150);
 }
 
 TEST(InstructionOrder, RandomKernelsComputeTheSame) {

@@ -1,4 +1,4 @@
-// Garbled traces end in a message or run; nothing else. WARPLINE_FUZZ_MUTANTS says how many (300).
+// Garbled traces end in a message or run; nothing else. WARPLINE_FUZZ_MUTANTS says how many.
 #include <gtest/gtest.h>
 #include <lzma.h>
 
