@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
-# run_example.sh WARPLINE SOURCE WAY: builds an example of CUDA with the toolkit that there is, and runs it. WAY: shared (runtime
+# run_example.sh WARPLINE SOURCE WAY SELDOM: builds an example of CUDA with the toolkit that there is, and runs it. WAY: shared (runtime
 # as a library), static (linked in) or rdc (objects linked, runtime linked in). It runs timed, and functionally. A first line such as
 #   // exec: --gpu h100 | timed | nvcc: -arch=sm_90
 # says what else it needs; `timed`: it compares times, which functional grids do not have.
 set -euo pipefail
-warpline=$1 source=$2 way=$3
+warpline=$1 source=$2 way=$3 seldom=$4
+if [ "$seldom" = 1 ] && [ -z "${WARPLINE_EVERY_EXAMPLE-}${WARPLINE_CUDA_BUILDS-}" ]; then
+  echo "skipped: WARPLINE_EVERY_EXAMPLE is not set"
+  exit 77
+fi
 PATH=$PATH:/usr/local/cuda/bin
 nvcc=$(command -v nvcc) || { echo "skipped: there is no nvcc"; exit 77; }
 stubs=$(dirname "$(dirname "$(readlink -f "$nvcc")")")/lib64/stubs
