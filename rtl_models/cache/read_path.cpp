@@ -48,22 +48,25 @@ ReadOutcome ReadPath::prefetch(const Request& r) {
   return out;
 }
 
-void ReadPath::miss(Request& r, std::uint32_t index, ReadOutcome& out) {
-  const auto missing = static_cast<SectorMask>(r.sectors & ~out.hits);
-  if (!want(r, missing, out)) return;
+ReadOutcome ReadPath::miss(Request& r, std::uint32_t index, SectorMask hits) {
+  ReadOutcome out;
+  out.hits = hits;
+  const auto missing = static_cast<SectorMask>(r.sectors & ~hits);
+  if (!want(r, missing, out)) return out;
   out.kind = ReadOutcome::Kind::wait;
   r.missing = missing;
   r.captured = false;
   misses_[out.entry].waiters.push(&r);
-  if (index == TagArray::kAbsent) return;
+  if (index == TagArray::kAbsent) return out;
   tags_.use(index, r.l1_priority);
   const std::uint8_t* line = lines_.at(index);
-  if (line == nullptr) return;
-  copy_sectors(r.data.data(), line, out.hits);
-  if (!tags_.state(index).has_dirty) return;
+  if (line == nullptr) return out;
+  copy_sectors(r.data.data(), line, hits);
+  if (!tags_.state(index).has_dirty) return out;
   r.captured = true;
   r.bytes = tags_.dirty(index) & ByteMask::of_sectors(missing);
   copy_masked(r.data.data(), line, r.bytes);
+  return out;
 }
 
 void ReadPath::serve_waiters(MissTable::Entry& entry, const Request& fetched, RequestList& served) {

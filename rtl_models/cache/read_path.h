@@ -52,21 +52,16 @@ class ReadPath {
 
   /// Looks up `r.sectors` of `r.virtual_line`. On a hit the data is copied. Bytes that are dirty in
   /// a sector that misses are copied too and kept from the fill: they are newer than it.
-  ReadOutcome read(Request& r) {
-    ReadOutcome out;
+  [[gnu::always_inline]] ReadOutcome read(Request& r) {
     const std::uint64_t number = tag_of(r);
     const std::uint32_t index = tags_.find(number, number);
-    const bool present = index != TagArray::kAbsent;
-    if (present) out.hits = tags_.state(index).valid_sectors() & r.sectors;
-    if (out.hits != r.sectors) {
-      miss(r, index, out);
-      return out;
-    }
-    if (!present) return out;
+    if (index == TagArray::kAbsent) return r.sectors == 0 ? ReadOutcome{} : miss(r, index, 0);
+    const auto hits = static_cast<SectorMask>(tags_.state(index).valid_sectors() & r.sectors);
+    if (hits != r.sectors) return miss(r, index, hits);
     tags_.use(index, r.l1_priority);
     if (const std::uint8_t* line = lines_.at(index); line != nullptr)
       copy_sectors(r.data.data(), line, r.sectors);
-    return out;
+    return {ReadOutcome::Kind::hit, hits, 0, MissTable::kNone};
   }
   /// Whether all sectors of the request are here.
   [[nodiscard]] bool has(const Request& r) {
@@ -129,9 +124,9 @@ class ReadPath {
   [[nodiscard]] std::uint64_t dead_fills() const { return dead_fills_; }
 
  private:
-  /// The rest of read(): `r` finds `out.hits` of its sectors, and not all, in its line at `index`, if that is
-  /// not kAbsent.
-  void miss(Request& r, std::uint32_t index, ReadOutcome& out);
+  /// The rest of read(): `r` finds `hits` of its sectors, and not all, in its line at `index`, if that is not
+  /// kAbsent.
+  [[nodiscard, gnu::noinline]] ReadOutcome miss(Request& r, std::uint32_t index, SectorMask hits);
   /// Has `missing` sectors of the line of `r` fetched, but for those that are on their way. False: no miss
   /// register is free.
   [[gnu::always_inline]] inline bool want(const Request& r, SectorMask missing, ReadOutcome& out);

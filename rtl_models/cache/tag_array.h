@@ -53,7 +53,7 @@ class TagArray {
 
   /// The index of the line, or kAbsent. `number` is the line number (address / 128), `set_key` the
   /// number that picks the set. Changes nothing.
-  [[nodiscard]] std::uint32_t find(std::uint64_t number, std::uint64_t set_key) const {
+  [[nodiscard, gnu::always_inline]] std::uint32_t find(std::uint64_t number, std::uint64_t set_key) const {
     const std::uint32_t set = set_of(set_key);
     if (print_words_ != 0) return find_by_print(number, set);
     const std::uint32_t base = set * ways_;

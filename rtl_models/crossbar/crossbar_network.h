@@ -228,7 +228,7 @@ class CrossbarNetwork {
     e.walk = PageWalks::kNone;
     return n;
   }
-  void depart(std::uint64_t edge, std::uint64_t due, std::uint32_t n);
+  [[gnu::always_inline]] inline void depart(std::uint64_t edge, std::uint64_t due, std::uint32_t n);
   /// Has request `n` wait for a walk, if any, and for those before it of its pair.
   void wait(std::uint64_t due, std::uint32_t n, PageWalks::Number walk);
   /// Those of a pair go on that wait for nothing any more.
@@ -243,7 +243,7 @@ class CrossbarNetwork {
   [[nodiscard]] std::uint32_t pair_of(unsigned client, unsigned output) const {
     return static_cast<std::uint32_t>(client * of_output_.size() + output);
   }
-  void put_in_ring(std::uint32_t n);
+  [[gnu::always_inline]] inline void put_in_ring(std::uint32_t n);
   void put_in_queue(std::uint32_t n);
   /// Returns whether it is the only one.
   bool append(Queue& q, std::uint32_t n);

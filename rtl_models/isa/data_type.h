@@ -33,10 +33,12 @@ enum class DataType : std::uint8_t {
   f64,
 };
 
+/// What size_of() says, by type.
+inline constexpr std::uint8_t kDataTypeSizes[] = {0, 0, 1, 2, 4, 8, 16, 1, 2, 4, 8,
+                                                  1, 2, 4, 8, 2, 4, 2,  4, 4, 8};
 /// Size in bytes; 0 for `none` and `pred`.
 [[nodiscard]] constexpr unsigned size_of(DataType type) {
-  constexpr std::uint8_t kSizes[] = {0, 0, 1, 2, 4, 8, 16, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 2, 4, 4, 8};
-  return kSizes[static_cast<std::size_t>(type)];
+  return kDataTypeSizes[static_cast<std::size_t>(type)];
 }
 [[nodiscard]] constexpr bool is_signed(DataType type) {
   return type >= DataType::s8 && type <= DataType::s64;

@@ -185,7 +185,7 @@ void L1Lg::handle_response(Request& r) {
     }
     pool().release(&r);
   }
-  advance_drained();
+  if (!half_drained_.empty() || !drained_.empty()) advance_drained();
 }
 
 bool L1Lg::take(Cycle now, Side& side) {
@@ -195,15 +195,19 @@ bool L1Lg::take(Cycle now, Side& side) {
   Request* r = side.from->front().request;
   const Accepted accepted = r->command == Command::read ? accept_read(*r) : accept(*r);
   if (accepted == Accepted::no) return false;
-  if (accepted == Accepted::answer) side.served.push(r);
   side.from->pop(now);
+  if (accepted != Accepted::answer) return true;
+  if (side.served.empty() && side.to->ready(now)) {
+    send_answer(now, side, r);
+  } else {
+    side.served.push(r);
+  }
   return true;
 }
 
 bool L1Lg::answer(Cycle now, Side& side) {
   if (!side.to->ready(now)) return false;
-  side.to->send(now, {side.served.pop()});
-  fill_patience_.sent();
+  send_answer(now, side, side.served.pop());
   return true;
 }
 

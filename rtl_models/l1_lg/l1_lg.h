@@ -100,7 +100,12 @@ class L1Lg final : public Component, public LooseTarget {
     Out<ResponseMessage>* to = nullptr;
     RequestQueue served;  ///< answers
   };
-  /// Takes the request that is first at a port, if that can be. Whether it did.
+  void send_answer(Cycle now, Side& side, Request* r) {
+    side.to->send(now, {r});
+    fill_patience_.sent();
+  }
+  /// Takes the request that is first at a port, if that can be, and answers a hit if nothing is before it.
+  /// Whether it did.
   [[gnu::always_inline]] inline bool take(Cycle now, Side& side);
   [[gnu::always_inline]] inline bool answer(Cycle now, Side& side);
   /// The answers that leave by the port by which `r` came.

@@ -83,6 +83,8 @@ class Component {
   /// Asks for a tick on the first own edge at or after `cycle`. Pre: cycle is in the future, or
   /// the engine is not ticking.
   void wake(Cycle cycle);
+  /// The same. Pre: its clock is the fastest.
+  [[gnu::always_inline]] void wake_in_fastest(Cycle cycle) { cluster_->calendar.mark(place_, cycle); }
 
  protected:
   /// Makes a component that Engine::tick_in_place() may have ticked instead of `original`. It shares the
@@ -383,7 +385,7 @@ class Engine {
 
 inline void Component::wake(Cycle cycle) {
   if (!domain_.is_fastest()) return wake_on_edge(cycle);
-  cluster_->calendar.mark(place_, cycle);
+  wake_in_fastest(cycle);
 }
 
 }  // namespace warpline

@@ -65,34 +65,24 @@ class alignas(64) In final : public PortBase {
     const M message = slot.message;
     owner_.note_move(now);
     slot.at = now + parameters_.credit_latency;
-    const Cycle credit = slot.at;
     const bool tells = count_ >= tells_from_;
-    --count_;
     head_ = advance(head_);
-    if (count_ != 0) {
+    if (--count_ != 0) {
       front_at_ = slots_[head_].at;
-      // One that is yet to arrive has asked for a tick when it began.
-      if (front_at_ <= now) owner_.wake(now + 1);
       if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, std::max(now + 1, front_at_));
     } else {
       front_at_ = kNever;
       if (marked_in_ != nullptr) *marked_in_ &= ~mark_;
     }
-    // Last: the sender may begin the next message from within this call.
-    if (tells) tell_credit(credit);
-    return message;
+    return tells || front_at_ <= now ? pass_on_pop(now, message, tells) : message;
   }
   /// A message starts in cycle t: called by the carrier. Returns as Carrier::begin does.
   Cycle begin(Cycle t, const M& message) {
     if (is_special_) return begin_specially(t, message);
-    WARPLINE_EXPECT(count_ < parameters_.depth, "a message has a credit");
-    const Slot& slot = put(t, message);
-    owner_.wake(slot.at);
-    if (count_ == 0) show_front(slot.at);
-    ++count_;
-    // The next message takes the slot after this one; its credit came back with that slot's pop.
-    if (count_ == parameters_.depth) return kNever;
-    return std::max(wire_free_, slots_[tail_].at);
+    Cycle at = 0;
+    const Cycle free = begin_plainly(t, message, at);
+    owner_.wake(at);
+    return free;
   }
   /// Has a carrier bring the messages of a sender with clock `sender`. Pre: not bound; the parameters
   /// have no problems.
@@ -135,7 +125,7 @@ class alignas(64) In final : public PortBase {
   void set_gate(const Gate<M>* gate) {
     WARPLINE_EXPECT(count_ == 0 && arrivals_ == nullptr && upstream_ == nullptr, "a gate finds no message");
     gate_ = gate;
-    is_special_ = parted_ || gate_ != nullptr;
+    find_special();
   }
   /// Lets the messages go that were held and would not be any more: they can be popped from cycle `at` on.
   void let_go(Cycle at) {
@@ -179,7 +169,7 @@ class alignas(64) In final : public PortBase {
     crosses_ = crosses_ranks();
     parted_ =
         crosses_ || (side_by_side && sender_ != nullptr && &sender_->owner().cluster() != &owner_.cluster());
-    is_special_ = parted_ || gate_ != nullptr;
+    find_special();
     tells_from_ = parted_ ? 0 : parameters_.depth;
     held_ = count_;
   }
@@ -225,6 +215,7 @@ class alignas(64) In final : public PortBase {
  private:
   template <class N>
   friend void connect(Out<N>& from, In<N>& to, const ChannelParameters& parameters);
+  friend class Out<M>;
   struct Slot {
     Cycle at = 0;  ///< while queued: when it can be popped; afterwards: when its credit is back
     M message{};
@@ -236,7 +227,12 @@ class alignas(64) In final : public PortBase {
     sender_domain_ = sender;
     slots_ = std::make_unique<Slot[]>(parameters.depth);
     tells_from_ = parameters.depth;
+    find_special();
     owner_.engine().note_binding();
+  }
+  void find_special() {
+    is_special_ =
+        parted_ || gate_ != nullptr || !sender_domain_.is_fastest() || !owner_.domain().is_fastest();
   }
   [[nodiscard]] const Component* sender() const {
     if (upstream_ != nullptr) return upstream_->sender();
@@ -276,7 +272,23 @@ class alignas(64) In final : public PortBase {
     if (marked_in_ != nullptr) *marked_in_ |= mark_;
     if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, at);
   }
+  /// A message begins, and nothing about the channel is special: all but to ask for a tick in cycle `at`, in
+  /// which it can be popped. It calls nobody, so that who sends keeps no registers for it.
+  [[gnu::always_inline]] Cycle begin_plainly(Cycle t, const M& message, Cycle& at) {
+    WARPLINE_EXPECT(count_ < parameters_.depth, "a message has a credit");
+    const Cycle free = t + message.beats(parameters_.width);
+    at = free - 1 + parameters_.latency;
+    Slot& slot = slots_[tail_];
+    slot.message = message;
+    slot.at = at;
+    wire_free_ = free;
+    const unsigned tail = tail_ = advance(tail_);
+    if (count_++ == 0) show_front(at);
+    // The next message takes the slot after this one; its credit came back with that slot's pop.
+    return count_ == parameters_.depth ? kNever : std::max(free, slots_[tail].at);
+  }
   [[gnu::noinline]] Cycle begin_specially(Cycle t, const M& message);
+  [[gnu::noinline]] M pass_on_pop(Cycle now, M message, bool tells);
   void tell_credit(Cycle credit);
   void take_begun(unsigned n);
   void give_back(unsigned n);
@@ -291,7 +303,7 @@ class alignas(64) In final : public PortBase {
   ChannelParameters parameters_;
   bool parted_ = false;      ///< see part()
   bool crosses_ = false;     ///< likewise, and what waits goes to another rank
-  bool is_special_ = false;  ///< that, or there is a gate
+  bool is_special_ = false;  ///< that, or there is a gate, or one side's clock is not the fastest
   unsigned arrivals_port_ = 0;
   std::uint64_t* marked_in_ = nullptr;
   std::uint64_t mark_ = 0;
@@ -309,9 +321,27 @@ class alignas(64) In final : public PortBase {
   const Gate<M>* gate_ = nullptr;
 };
 
-/// A message begins on a channel with a gate, or on one that is parted.
+/// What seldom follows a pop: the next message has arrived, too, or the sender hears (`tells`) that there is
+/// room. Returns the message that was popped.
+template <class M>
+M In<M>::pass_on_pop(Cycle now, M message, bool tells) {
+  // One that is yet to arrive has asked for a tick when it began.
+  if (front_at_ <= now) owner_.wake(now + 1);
+  // Last: the sender may begin the next message from within this call.
+  if (tells) tell_credit(now + parameters_.credit_latency);
+  return message;
+}
+
+/// A message begins on a channel that is special.
 template <class M>
 Cycle In<M>::begin_specially(Cycle t, const M& message) {
+  if (!parted_ && gate_ == nullptr) {
+    WARPLINE_EXPECT(count_ < parameters_.depth, "a message has a credit");
+    const Cycle at = put(t, message).at;
+    if (count_++ == 0) show_front(at);
+    owner_.wake(at);
+    return count_ == parameters_.depth ? kNever : free_from();
+  }
   if (!parted_) held_ = count_;
   WARPLINE_EXPECT(held_ < parameters_.depth, "a message has a credit");
   Slot& slot = put(t, message);

@@ -38,6 +38,12 @@ class RequestPool {
     static_cast<RequestHead&>(*r) = RequestHead();
     return r;
   }
+  /// A request with a head like this one.
+  [[nodiscard]] Request* allocate(const RequestHead& head) {
+    Request* r = take();
+    static_cast<RequestHead&>(*r) = head;
+    return r;
+  }
   /// A read of no sector, whose `prefetch` is what `parent` wants of the other line of its 256-byte
   /// block; null if that is nothing. Its answer carries no data.
   [[nodiscard]] Request* allocate_prefetch(const Request& parent, const void* maker);

@@ -36,20 +36,15 @@ class alignas(64) Out final : public PortBase {
   using PortBase::PortBase;
 
   /// Whether a message may be sent in cycle `now`. If not, the owner is woken when it may.
-  [[nodiscard]] bool ready(Cycle now) {
-    if (free_at_ <= now) return true;
-    if (free_at_ != kNever) {
-      owner_.wake(free_at_);
-    } else {
-      armed_ = true;
-    }
-    return false;
-  }
+  [[nodiscard]] bool ready(Cycle now) { return free_at_ <= now || ask_for_wake(); }
   /// Sends. Pre: ready(now).
   void send(Cycle now, const M& message) {
     WARPLINE_EXPECT(free_at_ <= now, "a message is sent on a free channel");
-    free_at_ = binding_.direct != nullptr ? binding_.direct->begin(now, message)
-                                          : binding_.carrier->begin(now, message);
+    In<M>* const to = binding_.direct;
+    if (to == nullptr || to->is_special_) return send_specially(now, message);
+    Cycle at = 0;
+    free_at_ = to->begin_plainly(now, message, at);
+    to->owner_.wake_in_fastest(at);
   }
   /// The channel is free from cycle c on.
   void end(Cycle c) {
@@ -97,6 +92,19 @@ class alignas(64) Out final : public PortBase {
  private:
   template <class N>
   friend void connect(Out<N>& from, In<N>& to, const ChannelParameters& parameters);
+  /// The channel is not free: the owner is woken when it is. Returns false.
+  [[gnu::noinline]] bool ask_for_wake() {
+    if (free_at_ != kNever) {
+      owner_.wake(free_at_);
+    } else {
+      armed_ = true;
+    }
+    return false;
+  }
+  [[gnu::noinline]] void send_specially(Cycle now, const M& message) {
+    free_at_ = binding_.direct != nullptr ? binding_.direct->begin(now, message)
+                                          : binding_.carrier->begin(now, message);
+  }
   Binding<M> binding_;
   Cycle free_at_ = 0;
   bool armed_ = false;

@@ -134,28 +134,18 @@ void LoadStoreUnit::advance_head(Cycle now, std::vector<LsuEvent>& events) {
 bool LoadStoreUnit::send_plain_line(Cycle now, unsigned index, LsuEntry& e) {
   if (!e.plain || e.killed || invalidating_ != 0) return false;
   const MemOp& op = e.instruction->mem;
-  e.access.say_contiguous(op.bytes_per_lane());
+  if (e.access.form == AddressForm::per_lane) e.access.say_contiguous(op.bytes_per_lane());
   const Mapping* const whole = resolution_.resolve_global_line(op, e.access, e.resolved);
   if (whole == nullptr) return false;
   const VirtualAddress line{e.access.base};
   Out<RequestMessage>& port = ports_.to_l1_of(line);
   if (!port.ready(now)) return false;
-  Request* const r = new_request(now, e.slot, index);
-  r->command = Command::read;
-  r->sectors = kAllSectors;
-  r->virtual_line = line;
-  r->line = whole->translate(line);
-  r->region = whole->region;
   ++counters_.instructions;
   counters_.count_global(MemKind::load);
-  counters_.count_global_line(MemKind::load, kSectorsPerLine);
-  counters_.l1_lg_sectors += kSectorsPerLine;
-  if (profile_ != nullptr) profile_->sent(*e.instruction, kSectorsPerLine);
   if (parameters_.l1_ports > 1) head_.busy_until = std::max(head_.busy_until, banks_of_whole_line(now));
-  e.lines_pending = 1;
   e.sent = true;
   entries_.pop_front();
-  port.send(now, {r});
+  send_plain(now, index, e, {line, kAllSectors, Space::global, ~LaneMask{0}, 0, whole}, *whole, port);
   return true;
 }
 
@@ -261,28 +251,52 @@ void LoadStoreUnit::number_further(Request& r) {
     ++last_number_;
     same_number_ = 0;
   }
-  r.made_by(sm_, last_number_);
-  r.id |= std::uint64_t{same_number_} << kCounted;
+  r.id = (fresh_.id + last_number_) | std::uint64_t{same_number_} << kCounted;
 }
 
 /// In timed runs the number of a request is the cycle, where one is made in a cycle at most.
 Request* LoadStoreUnit::new_request(Cycle now, unsigned slot, unsigned token) {
-  Request* r = owner_.pool().allocate();
-  r->maker = &owner_;
+  Request* r = owner_.pool().allocate(fresh_);
   number(now, *r);
   r->warp = static_cast<std::uint16_t>(slot);
   r->token = static_cast<std::uint16_t>(token);
   return r;
 }
 
+/// Pre: the request says already of which SM it is.
 void LoadStoreUnit::number(Cycle now, Request& r) {
   if (now <= last_number_) return number_further(r);
   last_number_ = now;
   same_number_ = 0;
-  r.made_by(sm_, now);
+  r.id = fresh_.id + now;
 }
 
+/// Sends the line that is held, if it can go.
 bool LoadStoreUnit::send_line(Cycle now, unsigned index) {
+  LsuEntry& e = entries_[index];
+  if (!e.plain || e.resolved.exact()) return send_any_line(now, index);
+  Out<RequestMessage>& port = ports_.to_l1_of(head_.line.line);
+  if (!port.ready(now) || invalidating_ != 0) return false;
+  const Mapping* const memory = builder_.memory_of(head_.line, head_.lines.coalescer());
+  if (memory == nullptr) return send_any_line(now, index);
+  send_plain(now, index, e, head_.line, *memory, port);
+  return true;
+}
+
+/// Sends a line of a plain load by `port`, which is ready.
+void LoadStoreUnit::send_plain(Cycle now, unsigned index, LsuEntry& e, const LineAccess& line,
+                               const Mapping& memory, Out<RequestMessage>& port) {
+  Request* const r = new_request(now, e.slot, index);
+  RequestBuilder::fill_plain(*r, line, memory);
+  const unsigned sectors = sector_count(line.sectors);
+  counters_.count_global_line(MemKind::load, sectors);
+  counters_.l1_lg_sectors += sectors;
+  if (profile_ != nullptr) profile_->sent(*e.instruction, sectors);
+  ++e.lines_pending;
+  port.send(now, {r});
+}
+
+bool LoadStoreUnit::send_any_line(Cycle now, unsigned index) {
   LsuEntry& e = entries_[index];
   const SmCache cache = cache_for(e, head_.line.space);
   const bool one_of_several = parameters_.l1_ports > 1 && cache == SmCache::l1_lg;
@@ -1127,6 +1141,7 @@ bool LoadStoreUnit::perform_line(Cycle now, LsuEntry& e, unsigned index, bool fa
     count_lanes(line, e.instruction->mem.kind);
     vidmem_->perform(*r, at);
   } else {
+    r->made_by(sm_, now);
     number(now, *r);
     r->warp = static_cast<std::uint16_t>(e.slot);
     const SmCache cache = cache_for(e, line.space);

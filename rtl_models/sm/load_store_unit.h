@@ -89,7 +89,10 @@ class LoadStoreUnit {
         shared_(0, parameters.shared_banks, false),
         entries_(parameters),
         arrivals_(parameters.warp_slots),
-        whole_line_cycles_(std::max(parameters.l1_pass_cycles, cycles_of_l1(kLineBytes))) {}
+        whole_line_cycles_(std::max(parameters.l1_pass_cycles, cycles_of_l1(kLineBytes))) {
+    fresh_.maker = &owner;
+    fresh_.made_by(sm, 0);
+  }
 
   /// Is told of what accesses do; null: nobody is.
   void profile_by(SmProfile* profile) { profile_ = profile; }
@@ -120,6 +123,21 @@ class LoadStoreUnit {
   [[nodiscard]] bool invalidate_constants(Cycle now);
   /// A response has come back from one of the caches, or from another SM. Events are appended.
   void respond(Cycle now, Request& r, std::vector<LsuEvent>& events);
+  /// Whether a response needs little: it is of a plain load, without an error, and nobody is told of it.
+  [[nodiscard]] bool is_plain(const Request& r) const {
+    if (r.token == kPastQueue || r.status != Status::ok || profile_ != nullptr) return false;
+    const LsuEntry& e = entries_[r.token];
+    return e.plain && !e.killed && !e.resolved.exact();
+  }
+  /// The same as respond(), of such a response. Returns whether the load is done: instead of an event, its
+  /// entry says so. Pre: is_plain(r).
+  [[nodiscard]] bool respond_plainly(Cycle now, Request& r) {
+    LsuEntry& e = entries_[r.token];
+    if (with_data_) scatter(r, e.resolved, exact_lane_, results_of(e));
+    owner_.pool().release(&r);
+    e.ready = owner_.domain().after(now, parameters_.writeback_latency);
+    return --e.lines_pending == 0 && e.sent;
+  }
   /// An operation on the mbarrier object at `at` of all shared memory that is no instruction's of this SM: of
   /// an asynchronous copy, or of another SM. What it completes wakes the waits for it; their events are
   /// appended. Pre: the run carries data.
@@ -311,6 +329,10 @@ class LoadStoreUnit {
   void prepare_image(LsuEntry& e);
   void combine_texels(LsuEntry& e);
   [[nodiscard]] bool send_line(Cycle now, unsigned index);
+  [[nodiscard]] bool send_any_line(Cycle now, unsigned index);
+  [[gnu::always_inline]] inline void send_plain(Cycle now, unsigned index, LsuEntry& e,
+                                                const LineAccess& line, const Mapping& memory,
+                                                Out<RequestMessage>& port);
   [[nodiscard]] bool shares_cycle(const LsuEntry& e) const;
   void take_l1_banks(Cycle now, const LsuEntry& e);
   void take_banks(Cycle now, unsigned passes, unsigned bytes);
@@ -344,6 +366,7 @@ class LoadStoreUnit {
   Component& owner_;
   LsuPorts ports_;
   SmNumber sm_;
+  RequestHead fresh_;  ///< how a request is made
   AddressResolution resolution_;
   RequestBuilder builder_;
   SharedMemory shared_;

@@ -24,6 +24,20 @@ class RequestBuilder {
   /// as evict_normal.
   [[nodiscard]] bool fill(Request& r, const ResolvedAccess& access, const LineAccess& line,
                           const Coalescer& coalescer);
+  /// The memory that a line of a plain load (MemOp::is_plain_load) is of; null: that of a device. Pre: `line`
+  /// is the last that `coalescer` split off an access that is not exact.
+  [[nodiscard]] const Mapping* memory_of(const LineAccess& line, const Coalescer& coalescer) {
+    const Mapping* m = line.mapping;
+    if (m == nullptr) m = map_.space->reach(coalescer.address(first_lane(line.lanes), 0), 1, hint_);
+    return m->kind == MappingKind::memory && !m->device ? m : nullptr;
+  }
+  /// Fills `r`, fresh from the pool, for such a line.
+  static void fill_plain(Request& r, const LineAccess& line, const Mapping& memory) {
+    r.sectors = line.sectors;
+    r.virtual_line = line.line;
+    r.line = memory.translate(line.line);
+    r.region = memory.region;
+  }
   /// Fills `r`, fresh from the pool, with what the lowest of `lanes` asks of an mbarrier in another CTA, and
   /// all others whose mbarriers lie in the same line: of an operation on mbarriers that itself, of a store or
   /// reduction that tells one the bytes that it has brought. Returns the lanes that it stands for. Pre: a

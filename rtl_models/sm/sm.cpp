@@ -697,6 +697,33 @@ void Sm::charge_unselected() {
 
 // What comes back.
 
+/// A plain load of a warp that lives, and of which nobody is told, is done; the results can be read from
+/// `ready` on.
+void Sm::complete_plain(unsigned index, const LsuEntry& e, Cycle ready) {
+  const Instruction& i = *e.instruction;
+  const unsigned slot = e.slot;
+  if (i.write_counter != DependenceCounters::kNone) dependences_[slot].release(i.write_counter, ready);
+  --core_.warp(slot).loads;
+  if (core_.complete_load(slot, i, e.access)) scoreboard_.set(slot, i, ready);
+  lsu_.entries().free(index);
+  // A warp whose next instruction is scheduled already gains nothing by a result.
+  if (!scheduler_.is_scheduled(slot)) evaluate(slot);
+}
+
+void Sm::take_response(Cycle now, In<ResponseMessage>& port) {
+  Request& r = *port.pop(now).request;
+  if (lsu_.is_plain(r)) {
+    const unsigned index = r.token;
+    if (lsu_.respond_plainly(now, r)) {
+      const LsuEntry& e = lsu_.entries()[index];
+      complete_plain(index, e, e.ready);
+    }
+    return;
+  }
+  lsu_.respond(now, r, events_);
+  handle_events(now);
+}
+
 void Sm::complete(const LsuEvent& event, Cycle now) {
   const LsuEntry& e = lsu_.entries()[event.entry];
   const Instruction& i = *e.instruction;
@@ -707,14 +734,8 @@ void Sm::complete(const LsuEvent& event, Cycle now) {
     profile_->completed(
         e, edge_,
         domain().edge_at_or_after(event.ready) + parameters_.issue_latency - domain().edge_at_or_after(e.at));
+  if (e.plain && !killed) return complete_plain(event.entry, e, event.ready);
   if (i.write_counter != DependenceCounters::kNone) dependences_[slot].release(i.write_counter, event.ready);
-  if (e.plain) {
-    --w.loads;
-    if (!killed && core_.complete_load(slot, i, e.access)) scoreboard_.set(slot, i, event.ready);
-    lsu_.entries().free(event.entry);
-    if (!scheduler_.is_scheduled(slot)) evaluate(slot);
-    return;
-  }
   // What a copy wrote can be read then.
   if (i.mem.kind == MemKind::async_copy && !scheduler_.is_scheduled(slot) &&
       w.next->kind == InstructionKind::wait_copies)

@@ -254,10 +254,8 @@ class Sm final : public Component, public LooseTarget {
   void move_tokens(Cycle now, unsigned slot, const TokenMove& move);
   void advance_flush(Cycle now, unsigned slot);
 
-  void take_response(Cycle now, In<ResponseMessage>& port) {
-    lsu_.respond(now, *port.pop(now).request, events_);
-    handle_events(now);
-  }
+  void take_response(Cycle now, In<ResponseMessage>& port);
+  void complete_plain(unsigned index, const LsuEntry& e, Cycle ready);
   [[nodiscard]] bool cluster_idle() const {
     return lsu_.served().empty() && heard_.empty() && core_.signals().empty();
   }
