@@ -127,20 +127,33 @@ const Cluster& Engine::running_cluster() {
   return *running;
 }
 
-void Engine::tick(Component& component, Cycle now) {
+/// Ticks it. Returns the cycle that is then to be marked as its next.
+Cycle Engine::tick(Component& component, Cycle now) {
   const Cycle next = component.tick(now);
   WARPLINE_EXPECT(next > now, "a component asks for a later tick");
-  if (next != kNever) component.wake(next);
+  return component.domain().align(next);
 }
 
 /// Ticks one cluster up to and without cycle `end`, keeping the cycle being ticked in `now`.
 void Engine::run_cluster(Cluster& cluster, Cycle end, Cycle& now) {
-  while (cluster.calendar.next() < end) {
-    const Cycle cycle = now = cluster.calendar.next();
-    cluster.calendar.take([&cluster, cycle](std::uint32_t member) {
+  Calendar& calendar = cluster.calendar;
+  while (calendar.next() < end) {
+    const Cycle cycle = now = calendar.next();
+    Component* last = nullptr;
+    Cycle next = kNever;  // of `last`, which is yet to be woken for it
+    calendar.take([&](std::uint32_t member) {
+      if (last != nullptr) calendar.mark(last->place_, next);
       ++cluster.ticks;
-      tick(*cluster.members[member], cycle);
+      last = cluster.members[member];
+      next = tick(*last, cycle);
     });
+    // As long as nobody else is due before it, there is nothing to be looked up.
+    while (next < calendar.next() && next < end) {
+      now = next;
+      ++cluster.ticks;
+      next = tick(*last, next);
+    }
+    calendar.mark(last->place_, next);
   }
 }
 
@@ -290,7 +303,9 @@ void Engine::tick_all() {
   for (const std::uint32_t index : order) {
     if (components_[index]->domain().align(now_) != now_) continue;
     ++components_[index]->cluster_->ticks;
-    tick(*ticked_[index], now_);
+    Component& ticked = *ticked_[index];
+    const Cycle next = tick(ticked, now_);
+    ticked.cluster_->calendar.mark(ticked.place_, next);
   }
 }
 

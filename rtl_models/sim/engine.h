@@ -309,7 +309,7 @@ class Engine {
 
   void add(Component* component, Cluster& cluster);
   void add(PortBase* port) { ports_.push_back(port); }
-  [[gnu::always_inline]] static inline void tick(Component& component, Cycle now);
+  [[gnu::always_inline]] static inline Cycle tick(Component& component, Cycle now);
   static void run_cluster(Cluster& cluster, Cycle end, Cycle& now);
   void run_window(Cycle start, Cycle end);
   [[nodiscard]] bool find_due(Cycle end);

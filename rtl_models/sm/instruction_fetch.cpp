@@ -19,6 +19,7 @@ void InstructionFetch::start(PhysicalAddress base, std::uint64_t bytes) {
   base_line_ = base.value >> kLineShift;
   code_bytes_ = bytes;
   shift_ = bytes == 0 ? kAllInOne : kLineShift;
+  ++changes_;
 }
 
 std::uint16_t InstructionFetch::request(std::uint64_t number, unsigned slot) {
@@ -31,19 +32,24 @@ std::uint16_t InstructionFetch::request(std::uint64_t number, unsigned slot) {
   return index;
 }
 
-void InstructionFetch::prefetch_after(std::uint64_t line, unsigned slot) {
+bool InstructionFetch::prefetch_after(std::uint64_t line, unsigned slot) {
+  bool all = true;
   for (std::uint64_t next = line + 1; next <= line + ahead_ && next << kLineShift < code_bytes_; ++next) {
-    if (holds(base_line_ + next) || (under_way_ != 0 && find(base_line_ + next) != kNone)) continue;
+    if (holds(base_line_ + next)) continue;
+    all = false;
+    if (under_way_ != 0 && find(base_line_ + next) != kNone) continue;
     request(base_line_ + next, slot);
     ++counters_.prefetches;
   }
+  return all;
 }
 
-bool InstructionFetch::come_to(unsigned slot, std::uint64_t line) {
+/// What come_to() does of a line of which it is not known that it and those after it are there.
+bool InstructionFetch::look_up(unsigned slot, std::uint64_t line) {
   const std::uint64_t number = base_line_ + line;
   if (holds(number)) {
     forget(slot);
-    prefetch_after(line, slot);
+    if (prefetch_after(line, slot)) followed_[place_of_.remainder(number)] = changes_;
     return true;
   }
   // It may wait for a line that is dead by now, and has that served all the same.
@@ -94,7 +100,10 @@ InstructionFetch::Arrival InstructionFetch::respond(Request& r) {
   if (r.command == Command::read) {
     Entry& e = entries_[r.token];
     arrival = {e.number - base_line_, e.waiters, e.live, r.status != Status::ok};
-    if (e.live && !arrival.failed) buffer_[place_of_.remainder(e.number)] = e.number;
+    if (e.live && !arrival.failed) {
+      buffer_[place_of_.remainder(e.number)] = e.number;
+      ++changes_;
+    }
     for (std::uint64_t slots = e.waiters; slots != 0; slots &= slots - 1)
       awaited_[static_cast<unsigned>(__builtin_ctzll(slots))] = kNone;
     e = {};
@@ -105,6 +114,7 @@ InstructionFetch::Arrival InstructionFetch::respond(Request& r) {
 
 void InstructionFetch::empty() {
   std::fill(buffer_.begin(), buffer_.end(), kNoLine);
+  ++changes_;
 }
 
 void InstructionFetch::invalidate() {

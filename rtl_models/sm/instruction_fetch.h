@@ -47,6 +47,7 @@ class InstructionFetch {
         sm_(sm),
         place_of_(parameters.instruction_buffer_lines),
         buffer_(parameters.instruction_buffer_lines, kNoLine),
+        followed_(parameters.instruction_buffer_lines, 0),
         ahead_(parameters.instruction_prefetch_lines),
         awaited_(parameters.warp_slots, kNone) {}
 
@@ -65,7 +66,12 @@ class InstructionFetch {
 
   /// The warp in `slot` comes to `line`. Returns whether it can issue from it; if not, the line is fetched
   /// and respond() will name the warp. A warp waits for one line at most, the last it asked for.
-  bool come_to(unsigned slot, std::uint64_t line);
+  bool come_to(unsigned slot, std::uint64_t line) {
+    const std::uint64_t number = base_line_ + line, place = place_of_.remainder(number);
+    if (buffer_[place] != number || followed_[place] != changes_) return look_up(slot, line);
+    forget(slot);
+    return true;
+  }
   /// The warp in `slot` no longer waits for a line.
   void forget(unsigned slot) {
     if (awaited_[slot] == kNone) return;
@@ -100,6 +106,7 @@ class InstructionFetch {
   void archive(Archive& a) {
     // Pre: idle().
     a.fixed(buffer_);
+    ++changes_;
     a(last_number_, counters_);
   }
   [[nodiscard]] bool idle() const { return under_way_ == 0; }
@@ -127,6 +134,7 @@ class InstructionFetch {
   [[nodiscard]] bool holds(std::uint64_t number) const {
     return buffer_[place_of_.remainder(number)] == number;
   }
+  bool look_up(unsigned slot, std::uint64_t line);
   [[nodiscard]] std::uint16_t find(std::uint64_t number) const {
     for (std::size_t i = 0; i < entries_.size(); ++i)
       if (entries_[i].live && entries_[i].number == number) return static_cast<std::uint16_t>(i);
@@ -134,8 +142,8 @@ class InstructionFetch {
   }
   std::uint16_t request(std::uint64_t number, unsigned slot);
   /// A warp comes to `line`: has the next lines fetched, as far as the code goes, that are neither in the
-  /// buffer nor on their way.
-  void prefetch_after(std::uint64_t line, unsigned slot);
+  /// buffer nor on their way. Returns whether all are in the buffer.
+  bool prefetch_after(std::uint64_t line, unsigned slot);
 
   Component& owner_;
   Out<RequestMessage>& port_;
@@ -145,7 +153,10 @@ class InstructionFetch {
   unsigned shift_ = 0;
   Divider place_of_;                   ///< a line's place in the buffer is the remainder of its number
   std::vector<std::uint64_t> buffer_;  ///< numbers of the lines held; kNoLine: none
-  unsigned ahead_;                     ///< lines after that of a warp which are fetched, too
+  /// By place: changes_, as it was when those after the line there were found in the buffer, too.
+  std::vector<std::uint64_t> followed_;
+  std::uint64_t changes_ = 1;  ///< of the code and of what the buffer holds
+  unsigned ahead_;             ///< lines after that of a warp which are fetched, too
   std::vector<Entry> entries_;
   std::vector<std::uint16_t> awaited_;  ///< by warp slot: the entry it waits for, or kNone
   std::deque<std::uint16_t> queue_;     ///< entries and invalidations to be sent, oldest first

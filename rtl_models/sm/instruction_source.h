@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/sm/computed_ahead.h"
 #include "rtl_models/sm/instruction.h"
 #include "rtl_models/sm/memory_access.h"
 
@@ -67,6 +68,11 @@ class InstructionSource {
   }
   /// Executes it and moves on.
   virtual void execute(unsigned slot, Issue& issue) = 0;
+  /// From now on a source that computes ahead keeps in `ahead` what of the warp in `slot` is yet to be
+  /// issued, so that the SM may issue from there, first to last, what `next` and `execute` would tell one at
+  /// a time; nothing else of the warp, its state and lanes included, changes thereby. Null: nowhere outside
+  /// the source. `ahead` outlives the source, or that.
+  virtual void keep_ahead_in(unsigned /*slot*/, ComputedAhead* /*ahead*/) {}
   /// Executes up to `most` instructions of kind `alu` that do not read the time, one after the other, as long
   /// as that is what the warp executes next, and returns how many; the last may have ended the warp
   /// (`issue.fault`). `threads` grows by the active lanes of each. A source that cannot returns 0.

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "rtl_models/base/types.h"
+#include "rtl_models/sm/computed_ahead.h"
 #include "rtl_models/sm/instruction.h"
 
 namespace warpline {
@@ -11,7 +12,10 @@ namespace warpline {
 enum class Hold : std::uint8_t { none, drain, proxy_drain, maintenance, acquire, refill, flush };
 
 /// A warp of a resident CTA, in its slot: what it waits for and what it has under way.
-struct ResidentWarp {
+struct alignas(64) ResidentWarp {
+  // What every instruction needs comes first, in one cache line of the host.
+  const Instruction* next = nullptr;
+  ComputedAhead ahead;  ///< of the warp; it begins with `next`
   bool active = false;
   bool drained = false;  ///< the drain before its next instruction is done
   bool wrote_in_bulk =
@@ -30,7 +34,6 @@ struct ResidentWarp {
   LaneMask cluster_arrived =
       0;                       ///< lanes that have arrived at their cluster's barrier, in the phase under way
   LaneMask cluster_waits = 0;  ///< lanes that have, in whatever phase, and have not waited for its end
-  const Instruction* next = nullptr;
 
   /// Whether nothing of it is under way.
   [[nodiscard]] bool quiet() const { return loads == 0 && stores == 0 && copies == 0; }

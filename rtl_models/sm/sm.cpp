@@ -108,6 +108,15 @@ void Sm::maintain(std::uint8_t what) {
 
 // When warps issue.
 
+/// The edge from which on its pace and the operands of `i` let the warp issue it; kNever if not all of these
+/// are under way to be there in a known cycle.
+std::uint64_t Sm::edge_of_operands(unsigned slot, const Instruction& i) const {
+  Cycle at = scoreboard_.ready(slot, i);
+  if (i.required != 0) at = std::max(at, dependences_[slot].free(i.required));
+  if (at == kNever) return kNever;
+  return std::max(pace_[slot].edge, domain().edge_at_or_after(at));
+}
+
 /// The edge from which on the warp's next instruction can issue; kNever if something else has to
 /// happen first, after which it will be asked again.
 std::uint64_t Sm::earliest_issue(unsigned slot) {
@@ -125,10 +134,8 @@ std::uint64_t Sm::earliest_issue(unsigned slot) {
       ordering_.begin(slot, i.mem, edge_);
     return kNever;
   }
-  Cycle at = scoreboard_.ready(slot, i);
-  if (i.required != 0) at = std::max(at, dependences_[slot].free(i.required));
-  if (at == kNever) return kNever;
-  const std::uint64_t edge = std::max(pace_[slot].edge, domain().edge_at_or_after(at));
+  const std::uint64_t edge = edge_of_operands(slot, i);
+  if (edge == kNever) return kNever;
   if (i.kind == InstructionKind::memory && is_shared_atomic(i))
     return std::max(edge, pace_[slot].shared_atomic);
   if (i.kind < InstructionKind::matrix) return edge;
@@ -295,14 +302,32 @@ void Sm::end_warps() {
 
 // Issue.
 
+void Sm::take_pace(Cycle now, unsigned slot, const Instruction& i) {
+  pace_[slot].edge = edge_ + i.wait;
+  if (i.read_counter != DependenceCounters::kNone)
+    dependences_[slot].hold_until(i.read_counter, domain().after(now, parameters_.issue_latency));
+}
+
+/// What issues has been computed ahead, as mostly the next has: of all that an instruction may wait for and
+/// change, only registers and pipes are left, and nobody else is concerned.
+void Sm::issue_ahead(Cycle now, unsigned slot) {
+  const Instruction& i = *core_.warp(slot).next;
+  take_pace(now, slot, i);
+  const Instruction* const next = core_.execute_ahead(slot);
+  note_results(now, slot, i);
+  if (next == nullptr) return evaluate(slot);
+  if (const std::uint64_t line = fetch_.line_of(next->pc); line != pace_[slot].line && !come_to(slot, line))
+    return;
+  if (pipes_.present()) pipes_.want(slot, next->pipe);
+  scheduler_.schedule(slot, edge_of_operands(slot, *next));
+}
+
 void Sm::issue(Cycle now, unsigned slot) {
   const Instruction& i = *core_.warp(slot).next;
   // Another warp of the CTA may have had the registers since this one saw that they are there.
   if (i.kind == InstructionKind::reallocate_registers && core_.registers_missing(slot, i.groups_left) != 0)
     return;
-  pace_[slot].edge = edge_ + i.wait;
-  if (i.read_counter != DependenceCounters::kNone)
-    dependences_[slot].hold_until(i.read_counter, domain().after(now, parameters_.issue_latency));
+  take_pace(now, slot, i);
   if (i.kind == InstructionKind::alu) return issue_alu(now, slot, i);
   if (i.kind == InstructionKind::memory) return issue_memory(now, slot, i);
   issue_other(now, slot, i);
@@ -416,6 +441,11 @@ void Sm::issue_alu(Cycle now, unsigned slot, const Instruction& i) {
     if (issue_.ends_grid) dones_.add_end_of_grid();
     issue_ = {};
   }
+  note_results(now, slot, i);
+}
+
+/// What `i` computes is there when its pipe, if it has one, is through with it.
+void Sm::note_results(Cycle now, unsigned slot, const Instruction& i) {
   unsigned latency = i.latency;
   if (i.reads_short_clock && parameters_.clock_latency != 0) {
     latency = parameters_.clock_latency;
@@ -1031,6 +1061,7 @@ Cycle Sm::tick(Cycle now) {
   if (has_input(kFromDistributor) && from_distributor.ready(now)) take_launch(now);
   scheduler_.issue([this] { return lsu_.entries().has_room(); },
                    [this, now](unsigned slot) {
+                     if (goes_ahead_ && core_.is_ahead(slot)) return issue_ahead(now, slot);
                      if (functional_)
                        issue_many(now, slot);
                      else if (profile_ != nullptr)
@@ -1060,16 +1091,17 @@ Cycle Sm::tick(Cycle now) {
 // Standstills.
 
 void Sm::begin_watch() {
-  if (watch_ != nullptr || core_.wrapped() == nullptr) return;
-  auto watch = std::make_unique<LoopWatch>(std::move(core_.wrapped()), core_.warps());
-  watch_ = watch.get();
-  core_.wrapped() = std::move(watch);
+  if (watch_ != nullptr || !core_.has_source()) return;
+  core_.wrap_source([this](std::unique_ptr<InstructionSource> source) {
+    auto watch = std::make_unique<LoopWatch>(std::move(source), core_.warps());
+    watch_ = watch.get();
+    return watch;
+  });
 }
 
 void Sm::end_watch() {
   if (watch_ == nullptr) return;
-  std::unique_ptr<InstructionSource> source = watch_->take();
-  core_.wrapped() = std::move(source);
+  core_.wrap_source([this](const std::unique_ptr<InstructionSource>& /*watch*/) { return watch_->take(); });
   watch_ = nullptr;
 }
 

@@ -208,6 +208,7 @@ class Sm final : public Component, public LooseTarget {
   enum class Flush : std::uint8_t { none, asked, sent };
   void choose_profile() {
     profile_ = functional_ ? nullptr : attached_;
+    goes_ahead_ = !functional_ && profile_ == nullptr;
     lsu_.profile_by(profile_);
   }
   void begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
@@ -221,6 +222,8 @@ class Sm final : public Component, public LooseTarget {
   void offer_registers(unsigned slot);
   void start_cta(const CtaLaunch& launch);
   void start_cta(Dim3 id, const ClusterPlace* cluster);
+  [[nodiscard, gnu::always_inline]] inline std::uint64_t edge_of_operands(unsigned slot,
+                                                                          const Instruction& i) const;
   [[nodiscard, gnu::always_inline]] inline std::uint64_t earliest_issue(unsigned slot);
   void evaluate(unsigned slot);
   void charge(unsigned slot, std::uint64_t edge);
@@ -236,6 +239,9 @@ class Sm final : public Component, public LooseTarget {
   void not_before(unsigned slot, std::uint64_t edge) { pace_[slot].edge = std::max(pace_[slot].edge, edge); }
 
   [[gnu::always_inline]] inline void issue(Cycle now, unsigned slot);
+  [[gnu::always_inline]] inline void take_pace(Cycle now, unsigned slot, const Instruction& i);
+  [[gnu::always_inline]] inline void issue_ahead(Cycle now, unsigned slot);
+  [[gnu::always_inline]] inline void note_results(Cycle now, unsigned slot, const Instruction& i);
   void issue_other(Cycle now, unsigned slot, const Instruction& i);
   void issue_many(Cycle now, unsigned slot);
   void issue_profiled(Cycle now, unsigned slot);
@@ -301,6 +307,7 @@ class Sm final : public Component, public LooseTarget {
                  ///< between
   std::uint64_t edge_ = 0;
   bool functional_ = false;  ///< the run is
+  bool goes_ahead_ = true;   ///< what has been computed ahead is issued by itself: nobody profiles it
   bool ending_ = false;      ///< warps that begin end, until the next kernel starts
   Reports dones_;
   Flush flush_ = Flush::none;            ///< of what its CTAs have written

@@ -12,7 +12,7 @@ namespace warpline {
 void SmCore::start(const KernelInfo& info, std::unique_ptr<InstructionSource> source, const MemoryMap& map,
                    unsigned resident) {
   info_ = info;
-  source_ = std::move(source);
+  set_source(std::move(source));
   released_ = true;
   with_data_ = map.with_data;
   local_window_ = program_local_ = map.local_bytes;
@@ -29,6 +29,14 @@ void SmCore::start(const KernelInfo& info, std::unique_ptr<InstructionSource> so
     c.signals = 0;
   }
   active_ctas_ = 0;
+}
+
+void SmCore::set_source(std::unique_ptr<InstructionSource> source) {
+  source_ = std::move(source);
+  for (unsigned slot = 0; slot < warps_.size(); ++slot) {
+    warps_[slot].ahead = {};
+    source_->keep_ahead_in(slot, &warps_[slot].ahead);
+  }
 }
 
 const SmCore::Cta& SmCore::begin_cta(Dim3 id, const ClusterPlace* cluster) {

@@ -88,10 +88,12 @@ class SmCore {
   [[nodiscard]] const Instruction* next(unsigned slot) {
     ResidentWarp& w = warps_[slot];
     if (w.hold != Hold::none) return nullptr;
-    const Instruction* const next = source_->peek(slot);
+    const Instruction* const next = w.ahead.any() ? &w.ahead.instruction() : source_->peek(slot);
     if (next != nullptr) w.next = next;
     return next;
   }
+  /// Whether the next instruction of the warp, which stands for nothing, has been computed ahead.
+  [[nodiscard]] bool is_ahead(unsigned slot) const { return warps_[slot].ahead.any(); }
   /// Whether what the warp has in flight lets `i`, its next instruction, issue.
   [[nodiscard]] bool may_issue(unsigned slot, const Instruction& i) const {
     switch (i.kind) {
@@ -144,6 +146,15 @@ class SmCore {
     source_->execute(slot, issue);
     ++counters_.instructions;
     counters_.thread_instructions += lane_count(issue.active);
+  }
+  /// The same of an instruction that has been computed ahead. Returns the one that comes after it; null: that
+  /// has not been. Pre: is_ahead().
+  const Instruction* execute_ahead(unsigned slot) {
+    ResidentWarp& w = warps_[slot];
+    ++counters_.instructions;
+    counters_.thread_instructions += lane_count(w.ahead.next->active);
+    if (++w.ahead.next == w.ahead.end) return nullptr;
+    return w.next = &w.ahead.instruction();
   }
   /// See InstructionSource::run_ahead.
   unsigned run_ahead(unsigned slot, Issue& issue, unsigned most) {
@@ -299,8 +310,14 @@ class SmCore {
   [[nodiscard]] const std::vector<Cta>& ctas() const { return ctas_; }
   [[nodiscard]] const CopyGroups& copies(unsigned slot) const { return copies_[slot]; }
   [[nodiscard]] const InstructionSource& source() const { return *source_; }
-  /// The program, to be wrapped between cycles; null: no kernel has been started.
-  [[nodiscard]] std::unique_ptr<InstructionSource>& wrapped() { return source_; }
+  /// Whether a kernel has been started.
+  [[nodiscard]] bool has_source() const { return source_ != nullptr; }
+  /// The program becomes what `wrap` makes of it, between cycles. Pre: has_source().
+  template <class Wrap>
+  void wrap_source(Wrap&& wrap) {
+    for (unsigned slot = 0; slot < warps_.size(); ++slot) source_->keep_ahead_in(slot, nullptr);
+    set_source(wrap(std::move(source_)));
+  }
   /// Whether the warp, which has nothing under way, can only go on by what another one does.
   [[nodiscard]] bool waits_for_others(unsigned slot) const;
   /// Whether a warp of the CTA is in one of its slots: once it has ended, the slot may be another CTA's.
@@ -327,6 +344,7 @@ class SmCore {
 
   SmCounters& counters_;
   KernelInfo info_;
+  void set_source(std::unique_ptr<InstructionSource> source);
   std::unique_ptr<InstructionSource> source_;
   std::vector<ResidentWarp> warps_;
   std::vector<CopyGroups> copies_;       ///< of each warp slot

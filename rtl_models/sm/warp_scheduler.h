@@ -57,7 +57,7 @@ class WarpScheduler {
   /// Whether a warp can issue at the next edge; `room`: the load/store unit has some.
   [[nodiscard]] bool any(bool room) {
     const std::uint64_t ready = room ? ready_.ready() : ready_.ready() & ~needs_room_;
-    if (ready == 0 || pipes_ == nullptr) return ready != 0;
+    if (ready == 0 || pipes_ == nullptr || pipes_->known_free_of(ready) != 0) return ready != 0;
     for (unsigned p = 0; p < partitions_; ++p)
       if (const std::uint64_t mine = ready & members(p);
           mine != 0 && pipes_->free_of(p, mine, edge_ + 1) != 0)
@@ -65,7 +65,7 @@ class WarpScheduler {
     return false;
   }
   /// Calls issue(slot) for the warp that issues now in each partition that has one; it is scheduled no more.
-  /// `room()`, whether the load/store unit has some, is asked before each.
+  /// `room()`, whether the load/store unit has some, is asked before each that may need it.
   template <class Room, class Issue>
   void issue(Room&& room, Issue&& issue) {
     const unsigned first = first_;
@@ -75,7 +75,7 @@ class WarpScheduler {
       std::uint64_t mine = ready_.ready() & members(p);
       if (mine == 0) continue;
       if (pipes_ != nullptr) mine = pipes_->free_of(p, mine, edge_);
-      if (mine != 0 && !room()) mine &= ~needs_room_;
+      if ((mine & needs_room_) != 0 && !room()) mine &= ~needs_room_;
       if (mine == 0) continue;
       const unsigned slot = take(p, mine);
       if ((needs_room_ >> slot & 1U) != 0) first_ = p + 1 == partitions_ ? 0 : p + 1;

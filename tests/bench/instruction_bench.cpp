@@ -1,22 +1,28 @@
-// One stream of requests through a V100, or the loads of a trace as its SMs would ask for them, of which
-// `tests/bench/instructions` has the host's instructions counted; or how many of them the host does in a
-// second.
+// One stream of requests through a V100, the loads of a trace as its SMs would ask for them, or the warp
+// instructions of a timed PTX kernel, of which `tests/bench/instructions` has the host's instructions
+// counted; or how many of them the host does in a second.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "platform/config/load_gpu.h"
 #include "platform/machine/gpu_platform.h"
+#include "platform/programs/ptx/module.h"
 #include "platform/programs/sass_trace/trace.h"
 #include "platform/systemc/systemc_backend.h"
+#include "rtl_models/base/counter.h"
 #include "rtl_models/sm/instruction_source.h"
+#include "tests/bench/arithmetic_kernel.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/bench/stream_kernel.h"
 
@@ -118,6 +124,42 @@ void measure(Mode mode, std::uint64_t requests, const std::function<void()>& lau
   std::printf("%.2f\n", 1e-6 * static_cast<double>(requests) / best);
 }
 
+class WarpInstructions final : public CounterVisitor {
+ public:
+  explicit WarpInstructions(GpuPlatform& platform) { platform.visit(*this); }
+  void counter(std::string_view, std::string_view name, std::uint64_t value, std::string_view,
+               std::string_view) override {
+    if (name == "instructions") total += value;
+  }
+  std::uint64_t total = 0;
+};
+
+/// Arithmetic of warps that fill the SMs, timed and with data.
+void measure_arithmetic(Mode mode) {
+  // Valgrind maps no more than some GiB.
+  const Result<GpuConfig> loaded = load_gpu("v100", {"vidmem_bytes=1073741824", "sysmem_bytes=1073741824"});
+  if (!loaded.ok()) std::exit(2);
+  const GpuConfig& config = loaded.value();
+  const auto module = ptx::parse(kArithmetic, "arithmetic");
+  if (!module.ok()) std::exit(2);
+  GpuPlatform platform(config, RunOptions{});
+  const std::uint64_t out = platform.allocate("", 4);
+  const auto launch = [&](std::uint32_t iterations) {
+    std::vector<std::uint8_t> parameters(sizeof out + sizeof iterations);
+    std::memcpy(parameters.data(), &out, sizeof out);
+    std::memcpy(parameters.data() + sizeof out, &iterations, sizeof iterations);
+    platform.launch(
+        *module.value()->make_kernel("arithmetic", {2 * config.sms, 1, 1}, {1024, 1, 1}, 0, parameters));
+  };
+  // What is built at the first launch is no instruction's; and so many that launches weigh little.
+  launch(1);
+  const std::uint64_t before = WarpInstructions(platform).total;
+  const std::uint32_t iterations = mode == Mode::rate ? 100 : 20;
+  launch(iterations);
+  const std::uint64_t instructions = WarpInstructions(platform).total - before;
+  measure(mode, instructions, [&] { launch(iterations); });
+}
+
 /// The reading of a trace: its text, or (`packed`) what a run before has packed it to.
 void measure_trace(Mode mode, bool packed) {
   std::string folder = (std::filesystem::temp_directory_path() / "warpline_bench_XXXXXX").string();
@@ -163,6 +205,10 @@ int main(int argc, char** argv) {
       measure_trace(mode, name == "trace_packed");
       return 0;
     }
+    if (name == "arithmetic") {
+      measure_arithmetic(mode);
+      return 0;
+    }
     Result<GpuConfig> loaded = load_gpu("v100", {});
     if (!loaded.ok()) return 2;
     for (const Case& c : kCases) {
@@ -174,6 +220,6 @@ int main(int argc, char** argv) {
   std::fprintf(
       stderr,
       "usage: instruction_bench l1_hit | l2_hit | dram | random_sectors | l2_sockets | dram_sockets | "
-      "trace_text | trace_packed [--rate]\n");
+      "arithmetic | trace_text | trace_packed [--rate]\n");
   return 2;
 }

@@ -109,11 +109,20 @@ void decode_not(Decoder& d) {
   d.emit(op, integer_latency(type));
 }
 
+/// A shift by the same amount in all lanes: the host has instructions that do several of those at once.
+template <template <class> class F, class T>
+void run_shift_by_constant(const Op& op, Frame& f) {
+  const std::uint32_t amount = *f.in<std::uint32_t>(op.r[2]);
+  fill_lanes<T>(op, f, [amount](T a) { return F<T>::apply(a, amount); });
+}
+
 template <template <class> class F>
 void decode_shift(Decoder& d) {
   const DataType type = d.take_type();
   Op op = d.operands(type, {type, DataType::u32});
-  op.run = for_integer<F>(type);
+  op.run = !is_constant(op.r[2]) ? for_integer<F>(type) : with_integer(type, [](auto zero) -> Handler {
+    return &run_shift_by_constant<F, decltype(zero)>;
+  });
   if (op.run == nullptr) d.fail("type " + type_text(type) + " cannot be shifted");
   d.emit(op, integer_latency(type));
 }

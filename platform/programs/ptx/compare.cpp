@@ -60,8 +60,11 @@ LaneMask compare_lanes(const void* left, const void* right) {
   const auto* a = static_cast<const Storage<T>*>(left);
   const auto* b = static_cast<const Storage<T>*>(right);
   LaneMask mask = 0;
-  for (unsigned i = 0; i < kWarpLanes; ++i)
-    mask |= holds(kRelation, bits_as<T>(a[i]), bits_as<T>(b[i])) ? kLaneBit[i] : 0U;
+  for (unsigned i = 0; i < kWarpLanes; ++i) {
+    const bool is = holds(kRelation, bits_as<T>(a[i]), bits_as<T>(b[i]));
+    // Without a choice, the host does several narrow ones at once; wide ones are quicker with it.
+    mask |= sizeof(T) < 8 ? (0U - static_cast<LaneMask>(is)) & kLaneBit[i] : is ? kLaneBit[i] : 0U;
+  }
   return mask;
 }
 

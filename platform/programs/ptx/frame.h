@@ -38,7 +38,7 @@ struct Frame {
 
   [[nodiscard]] const std::byte* at(Ref ref) const {
     const auto bits = static_cast<std::uint32_t>(ref);
-    return (bits & kPoolBit) != 0 ? pool + (bits & ~kPoolBit) : file + bits;
+    return is_constant(ref) ? pool + (bits & ~kPoolBit) : file + bits;
   }
   /// The lanes' values of an operand, as unsigned words of T's size.
   template <class T>
@@ -63,6 +63,11 @@ struct Frame {
     LaneMask mask;
     std::memcpy(&mask, at(ref), sizeof mask);
     return mask;
+  }
+  /// The lanes in which the guard of `op` holds. Pre: it is guarded.
+  [[nodiscard]] LaneMask guard(const Op& op) const {
+    const LaneMask holds = predicate(op.guard);
+    return op.guard_negated ? ~holds : holds;
   }
   /// The lanes in which the predicate that `op` depends on holds.
   [[nodiscard]] LaneMask condition(const Op& op) const {

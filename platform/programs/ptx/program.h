@@ -26,6 +26,10 @@ struct SpecialRegister;
 using Ref = std::int32_t;
 inline constexpr Ref kNoRef = 0x7FFF'FFFF;
 inline constexpr std::uint32_t kPoolBit = 0x8000'0000U;
+/// Whether an operand is in the pool, where all lanes have the same.
+constexpr bool is_constant(Ref ref) {
+  return (static_cast<std::uint32_t>(ref) & kPoolBit) != 0;
+}
 
 /// Carries out the data effect of an operation for the lanes `Frame::active`.
 using Handler = void (*)(const Op&, Frame&);

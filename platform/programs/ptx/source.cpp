@@ -15,7 +15,8 @@ void PtxSource::begin_warp(unsigned slot, Dim3 cta, unsigned warp_in_cta, LaneMa
   Slot& s = slots_[slot];
   if (s.warp == nullptr) s.warp = std::make_unique<Warp>(program_);
   s.cta = cta.number_in(launch_.info.grid);
-  s.pending = s.first = s.end = 0;
+  s.pending = 0;
+  *s.ahead = {};
   s.warp->begin(threads);
   WarpIdentity who;
   who.kernel = &launch_.info;
@@ -42,12 +43,12 @@ WarpState PtxSource::state(unsigned slot) const {
 
 const Instruction& PtxSource::next(unsigned slot) {
   const Slot& s = slots_[slot];
-  return program_.instructions[s.is_ahead() ? s.done[s.first].pc : s.warp->pc()];
+  return s.ahead->any() ? s.ahead->instruction() : program_.instructions[s.warp->pc()];
 }
 
 const Instruction* PtxSource::peek(unsigned slot) {
   const Slot& s = slots_[slot];
-  if (s.is_ahead()) return &program_.instructions[s.done[s.first].pc];
+  if (s.ahead->any()) return &s.ahead->instruction();
   const Warp* const warp = s.warp.get();
   return warp != nullptr && warp->runnable() ? &program_.instructions[warp->pc()] : nullptr;
 }
@@ -57,23 +58,16 @@ const Instruction* PtxSource::peek(unsigned slot) {
 /// memory operation has yet to write a register. So neither its state nor its lanes change but by what
 /// follows.
 void PtxSource::go_ahead(Slot& s) {
-  s.first = s.end = 0;
   if (in_step_ || s.pending != 0) return;
-  Warp& warp = *s.warp;
-  Issue issue;
-  while (s.end < kAhead && warp.is_together()) {
-    const std::uint32_t pc = warp.pc();
-    if (!program_.ops[pc].is_private) return;
-    warp.execute(issue, launch_.pool.data());
-    s.done[s.end++] = {pc, issue.active};
-  }
+  const unsigned computed = s.warp->compute(s.done.data(), kAhead, launch_.pool.data());
+  *s.ahead = {program_.instructions.data(), s.done.data(), s.done.data() + computed};
 }
 
 void PtxSource::execute(unsigned slot, Issue& issue) {
   Slot& s = slots_[slot];
-  if (!s.is_ahead()) go_ahead(s);
-  if (s.is_ahead()) {
-    issue.active = s.done[s.first++].active;
+  if (!s.ahead->any()) go_ahead(s);
+  if (s.ahead->any()) {
+    issue.active = s.ahead->next++->active;
     return;
   }
   Warp& warp = *s.warp;
@@ -99,17 +93,28 @@ void PtxSource::execute(unsigned slot, Issue& issue) {
   }
 }
 
+void PtxSource::keep_ahead_in(unsigned slot, ComputedAhead* ahead) {
+  Slot& s = slots_[slot];
+  if (ahead == nullptr) ahead = &s.own;
+  *ahead = *s.ahead;
+  s.ahead = ahead;
+}
+
 unsigned PtxSource::run_ahead(unsigned slot, Issue& issue, unsigned most, std::uint64_t& threads) {
   Slot& s = slots_[slot];
   Warp& warp = *s.warp;
   unsigned count = 0;
-  for (; s.is_ahead() && count < most; ++count)
-    threads += static_cast<std::uint64_t>(__builtin_popcount(s.done[s.first++].active));
-  while (count < most && warp.state() == WarpState::runnable) {
+  for (; s.ahead->any() && count < most; ++count) threads += lane_count(s.ahead->next++->active);
+  while (count < most) {
+    const unsigned computed =
+        warp.compute(s.done.data(), std::min(kAhead, most - count), launch_.pool.data());
+    for (unsigned n = 0; n < computed; ++n) threads += lane_count(s.done[n].active);
+    count += computed;
+    if (count == most || !warp.runnable()) break;
     const std::uint32_t pc = warp.pc();
     if (!program_.ops[pc].runs_ahead) break;
     warp.execute(issue, launch_.pool.data());
-    threads += static_cast<std::uint64_t>(__builtin_popcount(issue.active));
+    threads += lane_count(issue.active);
     ++count;
     if (issue.fault == nullptr) continue;
     issue.at_fault = &program_.instructions[pc];
@@ -170,7 +175,7 @@ LaneMask PtxSource::live_lanes(unsigned slot) const {
 
 void PtxSource::kill(unsigned slot) {
   Slot& s = slots_[slot];
-  s.first = s.end = 0;
+  *s.ahead = {};
   if (s.warp != nullptr) s.warp->kill();
 }
 
@@ -178,8 +183,8 @@ std::optional<std::uint64_t> PtxSource::digest(unsigned slot) const {
   const Slot& s = slots_[slot];
   std::uint64_t d = s.warp->digest();
   // What is yet to be issued leads to the same registers whichever of it comes first.
-  for (unsigned n = s.first; n != s.end; ++n)
-    d = splitmix64(d ^ (std::uint64_t{s.done[n].pc} << 32U | s.done[n].active));
+  for (const ComputedAhead::Step* step = s.ahead->next; step != s.ahead->end; ++step)
+    d = splitmix64(d ^ (std::uint64_t{step->number} << 32U | step->active));
   return d;
 }
 

@@ -34,6 +34,7 @@ class PtxSource final : public InstructionSource {
   [[nodiscard]] const Instruction& next(unsigned slot) override;
   [[nodiscard]] const Instruction* peek(unsigned slot) override;
   void execute(unsigned slot, Issue& issue) override;
+  void keep_ahead_in(unsigned slot, ComputedAhead* ahead) override;
   unsigned run_ahead(unsigned slot, Issue& issue, unsigned most, std::uint64_t& threads) override;
   void complete(unsigned slot, const Instruction& instruction, const MemoryAccess& access,
                 bool with_data) override;
@@ -45,13 +46,8 @@ class PtxSource final : public InstructionSource {
   void keep_in_step(bool in_step) override { in_step_ = in_step; }
 
  private:
-  /// An operation that has been carried out before the SM issues it.
-  struct Done {
-    std::uint32_t pc = 0;
-    LaneMask active = 0;
-  };
   /// As many as are carried out at a time: registers then stay in the host's caches from one to the next.
-  static constexpr unsigned kAhead = 16;
+  static constexpr unsigned kAhead = 32;
   /// Votes of a bar.red in progress.
   struct Tally {
     std::uint32_t arrived = 0;
@@ -63,10 +59,9 @@ class PtxSource final : public InstructionSource {
     std::uint64_t cta = 0;
     /// Memory operations that have yet to write registers.
     unsigned pending = 0;
-    /// Of `done`, which have yet to be issued: all from the first on, up to the end.
-    unsigned first = 0, end = 0;
-    std::array<Done, kAhead> done{};
-    [[nodiscard]] bool is_ahead() const { return first != end; }
+    ComputedAhead own;
+    ComputedAhead* ahead = &own;  ///< of `done`
+    std::array<ComputedAhead::Step, kAhead> done{};
   };
   void go_ahead(Slot& s);
   [[nodiscard]] Frame frame(unsigned slot, LaneMask active) const;

@@ -225,11 +225,7 @@ void Warp::execute(Issue& issue, const std::byte* pool) {
   f.file = file();
   f.pool = pool;
   f.issue = &issue;
-  f.active = g.mask;
-  if (op.guarded) {
-    const LaneMask holds = f.predicate(op.guard);
-    f.active &= op.guard_negated ? ~holds : holds;
-  }
+  f.active = op.guarded ? g.mask & f.guard(op) : g.mask;
   issue.active = f.active;
   g.spun |= op.spins;
   if (op.flow == Flow::next) {
@@ -268,6 +264,32 @@ void Warp::execute(Issue& issue, const std::byte* pool) {
     case Flow::converge: converge(lanes, op, f, issue); break;
   }
   settle();
+}
+
+unsigned Warp::compute(ComputedAhead::Step* steps, unsigned most, const std::byte* pool) {
+  if (!runnable()) return 0;
+  Frame f;
+  f.file = file();
+  f.pool = pool;
+  unsigned n = 0;
+  while (n < most && count_ == 1) {
+    Group& g = groups_[0];
+    const Op& op = program_.ops[g.pc];
+    if (!op.is_private) break;
+    f.active = op.guarded ? g.mask & f.guard(op) : g.mask;
+    g.spun |= op.spins;
+    ComputedAhead::Step& step = steps[n++];
+    step = {g.pc, f.active};
+    if (op.flow == Flow::next) {
+      if (op.run != nullptr) op.run(op, f);
+      ++g.pc;
+    } else {
+      step.active = g.mask;
+      branch(f.active, op);
+    }
+  }
+  if (count_ > 1) settle();
+  return n;
 }
 
 void Warp::branch(LaneMask taken, const Op& op) {

@@ -68,14 +68,15 @@ class Warp {
   void begin(LaneMask threads);
   [[nodiscard]] WarpState state() const;
   [[nodiscard]] bool runnable() const { return alive_ != 0 && current_ != kNobody; }
-  /// Whether it is runnable, and no lanes are apart from those that run.
-  [[nodiscard]] bool is_together() const { return runnable() && count_ == 1; }
   [[nodiscard]] LaneMask alive() const { return alive_; }
   [[nodiscard]] std::uint32_t pc() const { return groups_[current_].pc; }
   /// Calls that the lane deepest in them has not returned from.
   [[nodiscard]] std::uint32_t deepest_call() const;
   /// Executes one operation for the current group. `pool`: the kernel's constants.
   void execute(Issue& issue, const std::byte* pool);
+  /// Executes up to `most` operations that are private (Op::is_private), as long as no lanes are apart from
+  /// those that run, and writes to `steps` which. Returns how many.
+  unsigned compute(ComputedAhead::Step* steps, unsigned most, const std::byte* pool);
   /// Lanes waiting at barrier `id` go on; `result` is applied to those of a reduction first.
   template <class Result>
   void release(std::uint32_t id, Result&& result);
