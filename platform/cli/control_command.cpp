@@ -138,17 +138,15 @@ Diagnostics add_to_rule(const std::string& word, NvmeFaultRule& rule) {
 Result<ControlRequest> injection_of(const std::vector<std::string>& words) {
   ControlRequest request;
   request.kind = Kind::inject;
-  std::vector<std::string> faults;
-  for (const auto& [name, fault] : kNvmeFaultNames) faults.emplace_back(name);
   if (words.size() < 3)
     return Diagnostic::about({}, "inject what, and where?",
-                             "inject 'nvme[0]' FAULT, which is one of " + joined(faults));
+                             "inject 'nvme[0]' FAULT, which is one of " + joined(nvme_fault_names()));
   request.name = words[1];
-  const auto at = std::find(faults.begin(), faults.end(), words[2]);
-  if (at == faults.end())
+  const auto fault = nvme_fault_of(words[2]);
+  if (!fault)
     return Diagnostic::about({}, fmt::format("there is no fault \"{}\"", words[2]),
-                             "it is one of " + joined(faults));
-  request.rule.fault = kNvmeFaultNames[static_cast<std::size_t>(at - faults.begin())].second;
+                             "it is one of " + joined(nvme_fault_names()));
+  request.rule.fault = *fault;
   for (std::size_t i = 3; i < words.size(); ++i)
     if (const Diagnostics wrong = add_to_rule(words[i], request.rule); !wrong.empty()) return wrong;
   return request;

@@ -255,7 +255,7 @@ int run_litmus(const LitmusOptions& o) {
   if (!config.ok()) return bad_input(config.faults());
   if (config.value().has_root_complex())
     return bad_input("--gpu: litmus tests have peer memory, and no devices",
-                     "leave gpu.pcie_system.peers at 0");
+                     std::string("leave gpu.") + config.value().without_root_complex());
   if (!pins_fit(o.transport, o.pins)) return kBadInput;
   OutputCheck outputs;
   for (const std::string& file : files) outputs.add_input(file, "an input");

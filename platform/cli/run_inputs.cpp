@@ -41,10 +41,10 @@ class InputReader {
     if (!config.has_root_complex()) {
       if (!request_.access_log.empty())
         fault("--access-log", "the platform has no devices whose accesses could be told",
-              "--set pcie_system.peers=1");
+              "--set pcie_system.peers=1, or pcie_system.nvme.count=1");
       return;
     }
-    const std::string hint = "leave gpu.pcie_system.peers at 0";
+    const std::string hint = std::string("leave gpu.") + config.without_root_complex();
     for (const auto& [option, path] :
          {std::pair{"--save", &request_.save}, std::pair{"--restore", &request_.restore}})
       if (!path->empty())

@@ -16,7 +16,6 @@
 #include "platform/cli/request_check.h"
 #include "platform/cli/shared_options.h"
 #include "platform/cli/signal_guard.h"
-#include "platform/config/namespace_files.h"
 #include "platform/machine/device_log.h"
 #include "platform/machine/pcie_system.h"
 #include "platform/observe/pcie_watcher.h"
@@ -25,8 +24,8 @@
 #include "platform/serve/control_client.h"
 #include "platform/serve/record_stream.h"
 #include "platform/serve/recorded_machine.h"
-#include "platform/serve/served_gpu.h"
 #include "platform/serve/served_machine.h"
+#include "platform/serve/served_system.h"
 #include "platform/serve/serving.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/base/text.h"
@@ -62,8 +61,6 @@ struct ServedDevice {
   std::string path;
 };
 
-constexpr unsigned kMaxServedGpus = 1;
-
 /// "peer" is peer[0].
 std::string named_in_full(const std::string& device) {
   return device.find('[') == std::string::npos ? indexed(device, 0) : device;
@@ -88,15 +85,15 @@ Result<ServedDevice> device_of(const std::string& word) {
     most = kMaxNvme;
   } else if (kind == "gpu") {
     out.kind = ServedDevice::Kind::gpu;
-    most = kMaxServedGpus;
+    most = kMaxGpus;
   } else if (kind != "peer") {
     most = 0;
   }
   if (!index || *index >= most)
     return Diagnostic::about(
         "--socket " + word, fmt::format("there is no device \"{}\"", device),
-        fmt::format("peer[0] to peer[{}], nvme[0] to nvme[{}] and gpu[0], as in nvme[0]=/tmp/nvme",
-                    kMaxPeers - 1, kMaxNvme - 1));
+        fmt::format("peer[0] to peer[{}], nvme[0] to nvme[{}] and gpu[0] to gpu[{}], as in nvme[0]=/tmp/nvme",
+                    kMaxPeers - 1, kMaxNvme - 1, kMaxGpus - 1));
   if (out.path.empty()) return Diagnostic::about("--socket " + word, "it names no file");
   out.index = *index;
   out.name = indexed(kind, out.index);
@@ -133,41 +130,29 @@ PcieSystemParameters system_of(PcieSystemParameters parameters, const std::vecto
   return parameters;
 }
 
-/// The configuration of a machine, in which a GPU is a function, too, if it is served.
+/// The configuration of a machine, in which GPUs are functions, too, if one is served.
 GpuConfig config_of(GpuConfig config, const std::vector<ServedDevice>& devices,
                     const std::vector<std::string>& disks) {
   config.pcie_system = system_of(config.pcie_system, devices, disks);
-  if (std::any_of(devices.begin(), devices.end(),
-                  [](const ServedDevice& d) { return d.kind == ServedDevice::Kind::gpu; }))
+  for (const ServedDevice& device : devices) {
+    if (device.kind != ServedDevice::Kind::gpu) continue;
     config.pcie.registers = true;
+    config.gpus = std::max(config.gpus, device.index + 1);
+  }
   // Devices take the place of plain memory.
   config.peer_bytes = 0;
   return config;
 }
 
-/// A machine's functions, with the GPU among them if it is one.
-struct Machine {
-  explicit Machine(const GpuConfig& config) {
-    if (!config.pcie.registers) {
-      devices = std::make_unique<PcieSystem>(config.pcie_system, config.clocks.fastest(), 1U << 20U);
-      return;
-    }
-    platform = std::make_unique<GpuPlatform>(config, RunOptions{});
-    gpu = std::make_unique<ServedGpu>(*platform);
+/// The root port behind which a device is.
+unsigned port_of(const PcieSystem& system, const ServedDevice& device) {
+  switch (device.kind) {
+    case ServedDevice::Kind::peer: break;
+    case ServedDevice::Kind::nvme: return system.peers() + device.index;
+    case ServedDevice::Kind::gpu: return system.port_of_gpu(device.index);
   }
-  [[nodiscard]] PcieSystem& system() { return devices != nullptr ? *devices : *platform->pcie(); }
-  [[nodiscard]] unsigned port_of(const ServedDevice& device) {
-    switch (device.kind) {
-      case ServedDevice::Kind::peer: break;
-      case ServedDevice::Kind::nvme: return system().peers() + device.index;
-      case ServedDevice::Kind::gpu: return system().port_of_gpu(device.index);
-    }
-    return device.index;
-  }
-  std::unique_ptr<PcieSystem> devices;    ///< null: they are the platform's
-  std::unique_ptr<GpuPlatform> platform;  ///< null: there is no GPU
-  std::unique_ptr<ServedGpu> gpu;
-};
+  return device.index;
+}
 
 std::string summary(const std::function<void(CounterVisitor&)>& counters, const AccessWatches& watches) {
   std::string out = text_of(counters_of(counters));
@@ -315,16 +300,17 @@ int replay_record(const ServeRequest& request) {
   RecordedMachine& recorded = parsed.value();
   if (const Diagnostics faults = recorded.give_disks(request.disks); !faults.empty())
     return bad_input(faults);
-  if (const auto problems = nvme_file_problems(recorded.pcie_system.nvme, "disks"); !problems.empty())
-    return bad_input(problems.front().message);
+  if (const std::string problem = ServedSystem::problem_of(recorded.gpu); !problem.empty())
+    return bad_input(problem);
 
-  PcieSystem system(recorded.pcie_system, recorded.mhz, 1U << 20U);
+  ServedSystem all(recorded.gpu);
+  PcieSystem& system = all.system();
   // What was seen so far is in the files, whoever ends it.
   SignalGuard guard;
   guard.stop_on_interrupt(true);
   Observation observation;
   if (const int failed = observation.start(system, request.observation); failed != kDone) return failed;
-  ServedMachine machine(system);
+  ServedMachine machine(system, all.gpus());
   const AccessWatches watches(system);
   const ReplayEnd end = replay(machine, reader, SignalGuard::stop_wanted);
   const int observed = observation.finish();
@@ -350,18 +336,6 @@ int replay_record(const ServeRequest& request) {
   return end_results(kCheckFailed);
 }
 
-/// What is wrong with the machine, or with the files behind its namespaces; empty: nothing.
-std::string problem_of(const GpuConfig& config) {
-  const PcieSystemParameters& parameters = config.pcie_system;
-  for (const Problems& problems :
-       {parameters.problems("pcie_system"), nvme_file_problems(parameters.nvme, "pcie_system.nvme"),
-        config.pcie.registers ? config.problems() : Problems{}})
-    for (const Problem& p : problems) return p.path + ": " + p.message;
-  if (config.pcie.registers && config.gpus != 1)
-    return "gpus: must be 1 where a GPU is served: one machine's software has it alone";
-  return config.pcie.registers ? ServedGpu::problem_of(config) : std::string();
-}
-
 int serve(const ServeRequest& asked) {
   ServeRequest request = asked;
   if (const int wrong = check_observation(request); wrong != kDone) return wrong;
@@ -381,31 +355,31 @@ int serve(const ServeRequest& asked) {
   if (const Diagnostics faults = file_problems(request, outputs); !faults.empty()) return bad_input(faults);
 
   const GpuConfig built = config_of(config.value(), devices, request.disks);
-  if (const std::string problem = problem_of(built); !problem.empty()) return bad_input(problem);
+  if (const std::string problem = ServedSystem::problem_of(built); !problem.empty())
+    return bad_input(problem);
   const unsigned mhz = built.clocks.fastest();
   std::optional<RecordedMachine> recorded;
   if (!request.record.empty()) {
-    if (built.pcie.registers)
-      return bad_input("--record: what a GPU does is not recorded", "leave gpu[0] out, or the record");
-    auto of = RecordedMachine::of(built.pcie_system, mhz);
+    auto of = RecordedMachine::of(built);
     if (!of.ok()) return bad_input(of.faults());
     recorded = std::move(of.value());
   }
   Recording recording;
-  Machine all(built);
+  ServedSystem all(built);
   PcieSystem& system = all.system();
   Observation observation;
   if (const int failed = observation.start(system, request.observation); failed != kDone) return failed;
-  ServedMachine machine(system, all.gpu.get());
+  ServedMachine machine(system, all.gpus());
   const auto mapped = mapped_bars(request.map, devices);
   if (!mapped.ok()) return bad_input(mapped.faults());
   for (const MappedBar& one : mapped.value())
-    if (const std::string why = machine.map(all.port_of(*one.device), one.bar); !why.empty())
+    if (const std::string why = machine.map(port_of(system, *one.device), one.bar); !why.empty())
       return bad_input(Diagnostics{Diagnostic::about("--map " + one.word, why)});
   const AccessWatches watches(system);
 
   Serving::Options options;
-  for (const ServedDevice& device : devices) options.sockets.push_back({all.port_of(device), device.path});
+  for (const ServedDevice& device : devices)
+    options.sockets.push_back({port_of(system, device), device.path});
   options.pace = request.pace;
   options.control = request.control;
   options.watches = &watches;

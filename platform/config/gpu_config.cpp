@@ -60,8 +60,8 @@ Problems GpuConfig::problems() const {
              "must be 0, or a multiple of 4096 below 4294967296 (4 GiB)");
   rules.add_tables(*this);
   rules.need(!has_root_complex() || peer_bytes == 0, "peer_bytes",
-             "must be 0 where pcie_system.peers is not: devices take the place of the plain memory "
-             "(--set peer_bytes=0)");
+             "must be 0 where there are devices (pcie_system.peers, pcie_system.nvme.count, pcie.registers), "
+             "which take the place of the plain memory (--set peer_bytes=0)");
   const NetworkParameters& network = crossbar.network;
   const std::uint64_t wanted = std::uint64_t{gpcs} * network.groups;
   rules.need(network.gpc_distance.empty() || network.gpc_distance.size() == wanted,

@@ -111,6 +111,12 @@ struct WARPLINE_PUBLIC GpuConfig {
   /// Every fault at once, each with its path.
   /// Whether there is a host's PCI Express: for devices behind it, or for the registers of GPUs.
   [[nodiscard]] bool has_root_complex() const { return pcie_system.functions() != 0 || pcie.registers; }
+  /// The key that says so, one of several perhaps, and its value without: "pcie_system.nvme.count at 0".
+  /// Pre: has_root_complex().
+  [[nodiscard]] const char* without_root_complex() const {
+    if (pcie_system.peers != 0) return "pcie_system.peers at 0";
+    return pcie_system.functions() != 0 ? "pcie_system.nvme.count at 0" : "pcie.registers at false";
+  }
   [[nodiscard]] Problems problems() const;
   /// Channels that cannot fill their wire, depth < latency + credit_latency: allowed, as an
   /// architect may ask what they cost, but worth a warning.
@@ -134,8 +140,7 @@ struct WARPLINE_PUBLIC GpuConfig {
     f("vidmem_bytes", vidmem_bytes, "video memory, bytes");
     f("sysmem_bytes", sysmem_bytes, "system memory within reach of the link, bytes");
     f("peer_bytes", peer_bytes,
-      "plain memory of a peer within reach of the links, bytes; 0 where pcie_system.peers is not, and then "
-      "so "
+      "plain memory of a peer within reach of the links, bytes; 0 where there are devices, and then so "
       "unless it is set");
     f("wls_window", wls_window,
       "address below 4 GiB from which on the global variables of .wls programs lie, so that addresses of "

@@ -59,7 +59,7 @@ constexpr const char* kStructure = "struct";
 const std::vector<std::string> kPartKeys = {"buffer",  "scalar", "bytes",      "texture",  "surface",
                                             "address", "bus",    "tensor_map", "multimem", kStructure};
 /// With which an argument declares its buffer.
-constexpr const char* kBufferKeys[] = {"type", "count", "init", "expect", "dump", "aperture"};
+constexpr const char* kBufferKeys[] = {"type", "count", "init", "expect", "dump", "aperture", "align"};
 /// What else an address for a device says.
 constexpr const char* kBusKeys[] = {"device", "offset"};
 
@@ -263,6 +263,13 @@ class ArgumentReader {
     buffer.count = reader.number("count", 1, kMaxBufferBytes / size_of(buffer.type), need)
                        .value_or(implied == nullptr ? 1 : implied->count);
     aperture_of(reader, buffer);
+    // A page, which is what an IOMMU leaves of an address.
+    constexpr std::uint64_t kMostAlign = 4096;
+    buffer.align = reader.number("align", 1, kMostAlign).value_or(1);
+    if (!is_power_of_two(buffer.align)) {
+      reader.fault(reader.find("align")->value.place, "align: must be a power of two");
+      buffer.align = 1;
+    }
     if (const auto dump = reader.text("dump")) {
       buffer.dump = dump->empty() ? std::string{} : resolve_beside(path_, *dump);
       buffer.dump_place = reader.find("dump")->value.place;

@@ -53,6 +53,7 @@ struct Buffer {
   DataType type = DataType::none;
   std::uint64_t count = 0;
   Aperture aperture = Aperture::vidmem;
+  std::uint64_t align = 1;  ///< it begins at a multiple of so many bytes, for kernels and devices
   unsigned gpu = 0;  ///< whose video memory it lies in: that of the launch that declares it, unless it says
   InitialContent initial;
   std::optional<Expectation> expect;

@@ -16,6 +16,7 @@
 #include "platform/programs/inspection.h"
 #include "platform/programs/sass_trace/trace.h"
 #include "platform/report/inspection_report.h"
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/contract.h"
 #include "rtl_models/base/state_archive.h"
 #include "rtl_models/base/text.h"
@@ -550,12 +551,27 @@ void LaunchRunner::State::check_gpus(const LoadedFile& loaded, Diagnostics& faul
   }
 }
 
+namespace {
+
+/// What of memory lies between the buffers before and the first place where this one may begin is nobody's.
+void leave_out_before(const Buffer& buffer, GpuPlatform& platform) {
+  if (buffer.align == 1) return;
+  const std::uint64_t next = platform.allocate("", buffer.align, buffer.aperture, buffer.gpu);
+  if (next == 0) return;  // as there is no room for it
+  platform.free(next);
+  if (const std::uint64_t out = align_up(next, buffer.align) - next; out != 0)
+    static_cast<void>(platform.allocate("", out, buffer.aperture, buffer.gpu));
+}
+
+}  // namespace
+
 void LaunchRunner::State::prepare_file(std::size_t number, Diagnostics& faults) {
   LoadedFile& loaded = plan.files[number];
   const LaunchFile& file = loaded.file;
   FileState& state = *states.emplace_back(std::make_unique<FileState>(file));
   PlacedFile& placed = state.placed;
   for (const Buffer& b : file.buffers) {
+    leave_out_before(b, platform);
     placed.buffers.push_back(platform.allocate(b.name, b.bytes(), b.aperture, b.gpu));
     if (placed.buffers.back() == 0) {
       const char* memory = b.aperture == Aperture::peer ? "the peer's memory" : "the GPU's memory";

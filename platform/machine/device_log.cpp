@@ -28,9 +28,8 @@ bool DeviceLog::next(std::string& out, std::size_t most) {
     const std::uint64_t first = std::min(log.forgotten(), stretch.end);
     if (stretch.next < first) {
       const std::string count = std::to_string(first - stretch.next);
-      add(out, json_
-                   ? "{\"device\": \"" + device + "\", \"forgotten\": " + count + "}"
-                   : device + "  " + count + " older accesses were forgotten (pcie_system.peer.log_entries)");
+      add(out, json_ ? "{\"device\": \"" + device + "\", \"forgotten\": " + count + "}"
+                     : device + "  " + count + " older accesses were forgotten (" + at.log_key + ")");
       stretch.next = first;
     }
     for (; stretch.next < stretch.end; ++stretch.next) {

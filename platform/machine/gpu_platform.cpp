@@ -76,6 +76,9 @@ struct GpuPlatform::State {
     Gpu(State& state, unsigned number);
     std::uint32_t local_bytes_laid_out = 0;  ///< per thread, of the last grid
     std::uint64_t local_base = 0;            ///< where its local memory began, in video memory
+    Cycle started = 0;                       ///< the grids that are under way on it
+    /// Those have ended, and what they wrote is on its way to where all see it.
+    bool releasing = false;
     std::vector<std::uint64_t>
         constants;  ///< of dependent grids, by number from 1 on: their copies of all banks
     CacheRegisters registers;
@@ -93,8 +96,6 @@ struct GpuPlatform::State {
   std::optional<Jitter> jitter;  ///< made by the first launch that wants it
   std::uint64_t launches = 0;    ///< so far
   std::vector<GridLaunch> under_way;
-  Cycle started = 0;       ///< those
-  bool releasing = false;  ///< those have ended, and what they wrote is on its way to where all see it
   Cycle progress_every = kNever;
   Cycle progress_at = kNever;  ///< when it is due at the latest; kNever, or past: nobody has asked
   std::function<bool(double)> progress;
@@ -120,8 +121,12 @@ struct GpuPlatform::State {
   void lay_constants(const KernelInfo& info, unsigned gpu, unsigned number);
   [[nodiscard]] PhysicalAddress constants_of(unsigned gpu, unsigned number) const;
   void report_progress(const std::vector<GridLaunch>& grids);
-  void release_to_system();
-  void tell_ended(bool were_over, RunOutcome outcome);
+  void release_to_system(const std::vector<GridLaunch>& grids);
+  void tell_ended(const std::vector<GridLaunch>& grids, bool were_over, RunOutcome outcome);
+  [[nodiscard]] bool over(const GridLaunch& grid) const {
+    const WorkDistributor& d = system->gpu(grid.gpu).distributor();
+    return d.done() == d.total();
+  }
   /// Why nothing can be saved or restored now, or nothing. Builds the hardware.
   [[nodiscard]] Diagnostics unfit_for_checkpoints();
   /// What has to be the same for a checkpoint to fit.
@@ -672,9 +677,9 @@ void GpuPlatform::State::report_progress(const std::vector<GridLaunch>& grids) {
   if (progress_at > backend->engine().now()) backend->engine().report_progress_at(progress_at);
 }
 
-void GpuPlatform::end_grids() {
+void GpuPlatform::end_grids(std::optional<unsigned> gpu) {
   for (const GridLaunch& g : state_->under_way)
-    if (state_->runs(g.gpu)) state_->system->gpu(g.gpu).distributor().end();
+    if (state_->runs(g.gpu) && g.gpu == gpu.value_or(g.gpu)) state_->system->gpu(g.gpu).distributor().end();
 }
 
 LaunchResult GpuPlatform::launch(const std::vector<GridLaunch>& grids) {
@@ -691,16 +696,18 @@ std::string GpuPlatform::known_where(unsigned gpu, std::string here) const {
 
 bool GpuPlatform::running() const {
   const std::vector<GridLaunch>& grids = state_->under_way;
-  const bool over = std::none_of(grids.begin(), grids.end(), [this](const GridLaunch& g) {
-    const WorkDistributor& d = state_->system->gpu(g.gpu).distributor();
-    return d.done() != d.total();
-  });
+  const bool over =
+      std::all_of(grids.begin(), grids.end(), [this](const GridLaunch& g) { return state_->over(g); });
   return state_->exchange() == nullptr ? !over : !state_->exchange()->all("grids over", over);
 }
 
 void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
   State& s = *state_;
-  WARPLINE_EXPECT(s.under_way.empty(), "grids that were started are finished before the next");
+  WARPLINE_EXPECT(s.under_way.empty() || !s.options.jitter, "time is drawn anew when no grid runs");
+  for (const GridLaunch& old : s.under_way)
+    WARPLINE_EXPECT(
+        std::none_of(grids.begin(), grids.end(), [&old](const GridLaunch& g) { return g.gpu == old.gpu; }),
+        "grids that were started on a GPU are finished before the next");
   std::map<unsigned, unsigned> before;  // grids, by GPU
   for (const GridLaunch& g : grids) {
     WARPLINE_EXPECT(g.gpu < s.config.gpus && refusals(g.kernel->info(), g.gpu).empty(),
@@ -729,7 +736,7 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
     for (const auto& [first, end] : s.memory.take_written(gpu))
       s.backend->host_wrote(gpu, first, end - first);
   s.backend->catch_up();
-  s.started = s.backend->engine().now();
+  for (const GridLaunch& g : grids) s.gpus[g.gpu].started = s.backend->engine().now();
   for (const auto& a : s.attached) a->grids_start(grids);
   s.share_storage(grids);
   std::map<unsigned, unsigned> numbers;  // of grids, by GPU
@@ -737,30 +744,30 @@ void GpuPlatform::start(const std::vector<GridLaunch>& grids) {
     for (const GridLaunch& g : grids) s.start(g, numbers[g.gpu]++);
   });
   s.report_progress(grids);
-  s.under_way = grids;
+  s.under_way.insert(s.under_way.end(), grids.begin(), grids.end());
   s.backend->wake();
 }
 
 /// The end of a grid is a release at system scope: the host sees what the grid wrote. Where another GPU may
 /// write before this one's next grid, nobody keeps copies until then.
-void GpuPlatform::State::release_to_system() {
-  for (const auto& a : attached) a->at_rest();
+void GpuPlatform::State::release_to_system(const std::vector<GridLaunch>& grids) {
   const unsigned what = maintenance::kDrain | maintenance::kWriteBackSysmem |
                         (config.gpus > 1 ? maintenance::kDiscardSysmem : 0U);
-  for (const GridLaunch& g : under_way)
+  for (const GridLaunch& g : grids)
     if (runs(g.gpu)) system->gpu(g.gpu).clusters()[0].sm->maintain(static_cast<std::uint8_t>(what));
 }
 
 /// `were_over`: a host may have gone on after the grids.
-void GpuPlatform::State::tell_ended(bool were_over, RunOutcome outcome) {
-  std::vector<GridRun> over;
-  for (const GridLaunch& g : under_way) {
+void GpuPlatform::State::tell_ended(const std::vector<GridLaunch>& grids, bool were_over,
+                                    RunOutcome outcome) {
+  std::vector<GridRun> runs;
+  for (const GridLaunch& g : grids) {
     const Cycle last = were_over ? system->gpu(g.gpu).distributor().last_done() : backend->engine().now();
-    over.push_back({g, started + 1, last});
+    runs.push_back({g, gpus[g.gpu].started + 1, last});
   }
   for (const auto& a : attached) {
     if (outcome == RunOutcome::quiescent) a->at_rest();
-    a->grids_ended(over, outcome);
+    a->grids_ended(runs, outcome);
   }
 }
 
@@ -783,40 +790,51 @@ LaunchResult GpuPlatform::finish() {
                            : s.backend->run_until(s.options.max_cycles);
   });
   if (result.outcome == RunOutcome::quiescent && s.memory.uses_links()) {
-    s.release_to_system();
+    for (const auto& a : s.attached) a->at_rest();
+    s.release_to_system(grids);
     result.outcome = s.backend->run_until(s.options.max_cycles);
   }
-  result.cycles = s.backend->engine().now() - s.started;
-  s.tell_ended(were_over, result.outcome);
+  for (const GridLaunch& g : grids)
+    result.cycles = std::max(result.cycles, s.backend->engine().now() - s.gpus[g.gpu].started);
+  s.tell_ended(grids, were_over, result.outcome);
   if (result.outcome != RunOutcome::quiescent && !result.standstill.repeats)
     result.standstill = s.backend->standstill();
   return result;
 }
 
-std::optional<LaunchResult> GpuPlatform::try_finish() {
+bool GpuPlatform::can_finish(unsigned gpu) {
   State& s = *state_;
-  WARPLINE_EXPECT(!s.under_way.empty(), "what was started is finished");
   // What was started in this cycle shows nothing of it yet.
-  if (now() == s.started || running()) return std::nullopt;
-  for (const GridLaunch& g : s.under_way) {
-    Netlist& netlist = s.system->gpu(g.gpu);
-    if (netlist.distributor().busy()) return std::nullopt;
-    // Loads of warps that were ended come back to caches that the next grid begins with.
-    for (const Netlist::SmCluster& c : netlist.clusters())
-      if (c.sm->busy() || c.l1_lg->busy() || c.constant->busy() || c.instruction->busy() ||
-          (c.texture != nullptr && c.texture->busy()))
-        return std::nullopt;
-  }
-  if (!std::exchange(s.releasing, true)) {
-    s.release_to_system();
+  if (now() == s.gpus[gpu].started) return false;
+  for (const GridLaunch& g : s.under_way)
+    if (g.gpu == gpu && !s.over(g)) return false;
+  Netlist& netlist = s.system->gpu(gpu);
+  if (netlist.distributor().busy()) return false;
+  // Loads of warps that were ended come back to caches that the next grid begins with.
+  return std::none_of(netlist.clusters().begin(), netlist.clusters().end(), [](const auto& c) {
+    return c.sm->busy() || c.l1_lg->busy() || c.constant->busy() || c.instruction->busy() ||
+           (c.texture != nullptr && c.texture->busy());
+  });
+}
+
+std::optional<LaunchResult> GpuPlatform::try_finish(unsigned gpu) {
+  State& s = *state_;
+  const auto its = std::stable_partition(s.under_way.begin(), s.under_way.end(),
+                                         [gpu](const GridLaunch& g) { return g.gpu != gpu; });
+  WARPLINE_EXPECT(its != s.under_way.end(), "what was started is finished");
+  if (!can_finish(gpu)) return std::nullopt;
+  State::Gpu& driver = s.gpus[gpu];
+  const std::vector<GridLaunch> grids(its, s.under_way.end());
+  if (!std::exchange(driver.releasing, true)) {
+    s.release_to_system(grids);
     s.backend->wake();
     return std::nullopt;
   }
-  s.releasing = false;
+  driver.releasing = false;
   LaunchResult result;
-  result.cycles = now() - s.started;
-  s.tell_ended(true, result.outcome);
-  s.under_way.clear();
+  result.cycles = now() - driver.started;
+  s.under_way.erase(its, s.under_way.end());
+  s.tell_ended(grids, true, result.outcome);
   return result;
 }
 
@@ -866,11 +884,11 @@ Diagnostics GpuPlatform::reset() {
   s.backend->wake();
   const RunOutcome outcome = s.backend->run_until(kNever);
   std::vector<GridRun> runs;
-  for (const GridLaunch& g : s.under_way) runs.push_back({g, s.started + 1, engine.now()});
+  for (const GridLaunch& g : s.under_way) runs.push_back({g, s.gpus[g.gpu].started + 1, engine.now()});
   if (!runs.empty())
     for (const auto& a : s.attached) a->grids_ended(runs, RunOutcome::stopped);
   s.under_way.clear();
-  s.releasing = false;
+  for (State::Gpu& g : s.gpus) g.releasing = false;
   if (outcome != RunOutcome::quiescent) {
     const std::vector<Wait> waits = s.backend->standstill().waits;
     return {Diagnostic::about(
@@ -890,8 +908,11 @@ Diagnostics GpuPlatform::reset() {
 void GpuPlatform::begin_run(Cycle max_cycles) {
   build();
   state_->options.max_cycles = max_cycles < kNever - now() ? now() + max_cycles : kNever;
-  for (unsigned gpu = 0; gpu < config().gpus; ++gpu)
-    for (Netlist::SmCluster& c : system().gpu(gpu).clusters()) c.sm->forget_faults();
+  for (unsigned gpu = 0; gpu < config().gpus; ++gpu) forget_faults(gpu);
+}
+
+void GpuPlatform::forget_faults(unsigned gpu) {
+  for (Netlist::SmCluster& c : system().gpu(gpu).clusters()) c.sm->forget_faults();
 }
 
 void GpuPlatform::on_progress(Cycle cycles, std::function<bool(double)> callback) {
@@ -970,10 +991,10 @@ double GpuPlatform::time_ns(Cycle cycles) const {
   return static_cast<double>(cycles) * 1000.0 / fastest_mhz();
 }
 
-std::vector<FaultRecord> GpuPlatform::faults() const {
+std::vector<FaultRecord> GpuPlatform::faults(std::optional<unsigned> of) const {
   std::vector<FaultRecord> out;
   if (state_->system == nullptr) return out;
-  for (unsigned gpu = 0; gpu < state_->config.gpus; ++gpu)
+  for (unsigned gpu = of.value_or(0); gpu < (of ? *of + 1 : state_->config.gpus); ++gpu)
     for (unsigned i = 0; i < state_->config.sms; ++i)
       for (const FaultReport& f : state_->system->gpu(gpu).clusters()[i].sm->faults())
         out.push_back(fault_record(f, gpu, i, state_->memory, state_->images));

@@ -231,17 +231,21 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// (reserve_dependents); refusals() are empty.
   LaunchResult launch(const std::vector<GridLaunch>& grids);
   /// The same in steps: starts the grids, and no time passes. It does in finish(), or before that as far as
-  /// the caller, who plays the host, lets it. With jitter, what host and devices have under way is completed
-  /// first, as time is drawn anew when nothing moves; what does not end leaves it as it was, and finish()
-  /// says so.
+  /// the caller, who plays the host, lets it. Other GPUs may have grids under way, but not with jitter. With
+  /// that, what host and devices have under way is completed first, as time is drawn anew when nothing moves;
+  /// what does not end leaves it as it was, and finish() says so. Pre: nothing that was started on these GPUs
+  /// is unfinished.
   void start(const std::vector<GridLaunch>& grids);
   /// Whether any CTA of the grids that were started has yet to end.
   [[nodiscard]] bool running() const;
   /// Runs to the end of what was started.
   LaunchResult finish();
-  /// The same for who lets time pass himself, and has other things under way: to be called between cycles,
-  /// again and again. Nothing: they have not ended, or what they wrote is not yet where all see it.
-  std::optional<LaunchResult> try_finish();
+  /// The same of the grids of one GPU, for who lets time pass himself, and has other things under way: to be
+  /// called between cycles, as soon as can_finish() and again and again. Nothing: they have not ended, or
+  /// what they wrote is not yet where all see it. Pre: some were started on it.
+  std::optional<LaunchResult> try_finish(unsigned gpu);
+  /// Whether try_finish() would do anything. Pre: likewise.
+  [[nodiscard]] bool can_finish(unsigned gpu);
   /// Switches between loosely timed requests ("lt") and timed ones; caches stay as they are. Pre: no run is
   /// under way.
   void set_loose(bool loose);
@@ -270,6 +274,8 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// What comes is a run of its own on the machine as it is: it gives up `max_cycles` cycles from now, and
   /// what faults() and unmapped_control() tell is its own.
   void begin_run(Cycle max_cycles = kNever);
+  /// What faults() and unmapped_control() tell of a GPU is from now on.
+  void forget_faults(unsigned gpu);
   /// What the process knows that runs a GPU (RunOptions::exchange), of which this one knows `here`: such as
   /// what a kernel's source of instructions keeps. Where there are no others, `here`.
   [[nodiscard]] std::string known_where(unsigned gpu, std::string here) const;
@@ -279,8 +285,9 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// all up to there has happened then, and nothing beyond. Asked for by the callback, or between launches.
   void report_progress_at(Cycle cycle);
   /// Ends the grids that are under way: their warps stop where they are, and launch() returns when what they
-  /// have asked for is done. To be called by the callback of on_progress().
-  void end_grids();
+  /// have asked for is done. To be called by the callback of on_progress(), or by who lets time pass between
+  /// cycles. `gpu`: those of one alone.
+  void end_grids(std::optional<unsigned> gpu = std::nullopt);
 
   /// Attaches what hears of all launches from now on, and keeps it. Returns it.
   template <class A>
@@ -314,8 +321,8 @@ class WARPLINE_PUBLIC GpuPlatform {
   /// The time of `cycles` cycles, nanoseconds.
   [[nodiscard]] double time_ns(Cycle cycles) const;
   /// The first 1000 of each SM, oldest first; of one cycle by GPU and SM, in the order in which the SM met
-  /// them.
-  [[nodiscard]] std::vector<FaultRecord> faults() const;
+  /// them. `gpu`: those of one alone.
+  [[nodiscard]] std::vector<FaultRecord> faults(std::optional<unsigned> gpu = std::nullopt) const;
   /// A CCTL of an address that is not mapped does nothing. The first one of the SM that comes first, by GPU
   /// and number; nothing: there was none.
   [[nodiscard]] std::optional<FaultRecord> unmapped_control() const;

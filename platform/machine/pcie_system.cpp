@@ -15,6 +15,8 @@
 namespace warpline {
 namespace {
 
+constexpr char kPeerLog[] = "pcie_system.peer.log_entries";
+
 std::string what_of(const RefusedAccess& access) {
   if (!access.known) return "an access";
   const std::string bytes = " of " + std::to_string(access.bytes) + " bytes";
@@ -163,10 +165,11 @@ unsigned PcieSystem::ports() const {
 PcieSystem::AtPort PcieSystem::at_port(unsigned port) const {
   if (port < functions()) {
     EndpointDevice& device = *functions_[port];
-    return {device.name(), device.endpoint(), device.function(), device};
+    return {device.name(), device.endpoint(), device.function(), device,
+            port < peers() ? kPeerLog : "pcie_system.nvme.log_entries"};
   }
   GpuFunction& gpu = gpu_at(port);
-  return {"gpu[" + std::to_string(port - functions()) + "]", gpu.endpoint(), *gpu.registers(), gpu};
+  return {"gpu[" + std::to_string(port - functions()) + "]", gpu.endpoint(), *gpu.registers(), gpu, kPeerLog};
 }
 
 void PcieSystem::set_present(unsigned i, bool present) {
@@ -187,11 +190,11 @@ void PcieSystem::set_loose(bool loose) {
   for (const auto& function : functions_) function->set_loose(loose);
 }
 
-/// "peer[0]", "GPU 1"
+/// "peer[0]", "gpu[1]"; "GPU 1" of one without registers.
 std::string PcieSystem::name_of(FunctionId id) const {
   const unsigned bus = id.value >> 8U;
   if (bus == 0) return "the host";
-  return bus <= functions() ? functions_[bus - 1]->name() : "GPU " + std::to_string(bus - 1 - functions());
+  return bus <= ports() ? at_port(bus - 1).name : "GPU " + std::to_string(bus - 1 - functions());
 }
 
 std::vector<std::string> PcieSystem::refused_accesses() const {

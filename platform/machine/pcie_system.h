@@ -85,6 +85,7 @@ class WARPLINE_PUBLIC PcieSystem {
     EndpointCore& endpoint;
     EndpointFunction& function;
     FarDevice& watched;
+    const char* log_key;  ///< says how many accesses its log keeps
   };
   /// Root ports behind which such functions are: those of functions(), and then those of GPUs if they have
   /// registers.

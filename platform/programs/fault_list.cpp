@@ -46,6 +46,7 @@ FaultList FaultList::another() const {
   out.faults_.clear();
   out.offsets_.clear();
   out.seen_.clear();
+  out.unsupported_.clear();
   return out;
 }
 
@@ -75,11 +76,18 @@ void FaultList::add(Place place, std::string message, std::string hint) {
   offsets_.push_back(place.offset);
 }
 
+void FaultList::add_unsupported(Place place, std::string message) {
+  const std::size_t before = faults_.size();
+  add(place, std::move(message));
+  if (faults_.size() != before) unsupported_.insert(place.offset);
+}
+
 void FaultList::add(const FaultList& other) {
   for (std::size_t n = 0; n < other.faults_.size(); ++n) {
     if (full() || !seen_.insert(other.offsets_[n]).second) continue;
     faults_.push_back(other.faults_[n]);
     offsets_.push_back(other.offsets_[n]);
+    if (other.unsupported_.count(other.offsets_[n]) != 0) unsupported_.insert(other.offsets_[n]);
   }
 }
 
@@ -92,6 +100,7 @@ Diagnostics FaultList::take() {
   for (const std::size_t n : order) out.push_back(std::move(faults_[n]));
   faults_.clear();
   offsets_.clear();
+  unsupported_.clear();
   return out;
 }
 

@@ -42,9 +42,13 @@ class FaultList {
   [[nodiscard]] FaultList another() const;
 
   void add(Place place, std::string message, std::string hint = {});
+  /// The same of what is no mistake, and not taken by this version.
+  void add_unsupported(Place place, std::string message);
   /// Takes over the faults of another list of this text, as if they had been added here.
   void add(const FaultList& other);
   [[nodiscard]] bool empty() const { return faults_.empty(); }
+  /// Whether one of them is a mistake.
+  [[nodiscard]] bool malformed() const { return faults_.size() != unsupported_.size(); }
   [[nodiscard]] bool full() const { return faults_.size() >= most_; }
   /// In the order of the text.
   [[nodiscard]] Diagnostics take();
@@ -63,8 +67,9 @@ class FaultList {
   std::size_t most_;
   std::shared_ptr<const std::vector<std::uint32_t>> line_starts_;
   Diagnostics faults_;
-  std::vector<std::uint32_t> offsets_;  ///< of each of them
-  std::set<std::uint32_t> seen_;        ///< places that have a fault
+  std::vector<std::uint32_t> offsets_;   ///< of each of them
+  std::set<std::uint32_t> seen_;         ///< places that have a fault
+  std::set<std::uint32_t> unsupported_;  ///< those where it is no mistake
 };
 
 /// "did you mean 'x'", for the candidate nearest to `word`; empty where none is near.

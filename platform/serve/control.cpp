@@ -1,5 +1,7 @@
 #include "platform/serve/control.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -241,13 +243,19 @@ void Control::perform(const ControlRequest& request, Done done) {
     case Kind::forget: return perform_injection(request, std::move(reply), std::move(done));
     case Kind::timing:
       if (request.loose && *request.loose != machine_.is_loose() && machine_.runs_kernel()) {
-        refuse(reply, "a kernel is under way on the GPU, in the middle of which timing does not change",
+        refuse(reply, "a kernel is under way on a GPU, in the middle of which timing does not change",
                "when it has ended, by itself or by CONTROL.ABORT");
         break;
       }
       if (request.loose)
         return machine_.set_loose(*request.loose, [&machine = machine_, reply = std::move(reply),
-                                                   done = std::move(done)]() mutable {
+                                                   done = std::move(done)](bool gave_up) mutable {
+          if (gave_up)
+            refuse(
+                reply,
+                fmt::format("timing is as it was: something was still under way after {} s",
+                            ServedMachine::kLongestSwitch.count()),
+                "when devices have no commands, none has another go on, and clients answer for their memory");
           reply.loose = machine.is_loose();
           reply.cycle = machine.now();
           done(std::move(reply));

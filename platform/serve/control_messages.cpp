@@ -135,13 +135,11 @@ class RequestReader {
   }
   void rule() {
     const std::string word = text("fault", true);
-    std::vector<std::string> faults;
-    for (const auto& [name, fault] : kNvmeFaultNames) {
-      faults.emplace_back(name);
-      if (word == name) out_.rule.fault = fault;
+    if (const auto fault = nvme_fault_of(word)) {
+      out_.rule.fault = *fault;
+    } else if (!word.empty()) {
+      wrong("fault", "is none of " + joined(nvme_fault_names(), ", ", " and "));
     }
-    if (!word.empty() && std::find(faults.begin(), faults.end(), word) == faults.end())
-      wrong("fault", "is none of " + joined(faults, ", ", " and "));
     number("namespace", out_.rule.nsid);
     number("first_block", out_.rule.first_block);
     number("last_block", out_.rule.last_block);

@@ -22,7 +22,7 @@
 namespace warpline {
 namespace {
 
-constexpr char kMagic[] = "warpline serve record 1\n";
+constexpr char kMagic[] = "warpline serve record 2\n";
 constexpr std::size_t kMagicBytes = sizeof kMagic - 1;
 /// Of zstd: the fastest of the usual ones, as it is done while software waits.
 constexpr int kCompression = 1;
@@ -185,7 +185,7 @@ class Comparison final : public ServedTape {
 
   [[nodiscard]] std::string text_of(const ServedEvent& event) const {
     return to_text(event, event.function < machine_.functions()
-                              ? machine_.system().function(event.function).name()
+                              ? machine_.system().at_port(event.function).name
                               : fmt::format("function {}", event.function));
   }
   [[nodiscard]] std::string is(const ServedEvent& recorded) const {
@@ -286,10 +286,10 @@ ReplayEnd replay(ServedMachine& machine, RecordReader& reader, const std::functi
       break;
     }
     if (recorded->steps > machine.steps()) {
-      if (machine.next_activity() == kNever) {
-        comparison.ends_early(*recorded);
-      } else {
+      if (machine.can_step()) {
         machine.step_once();
+      } else {
+        comparison.ends_early(*recorded);
       }
       continue;
     }

@@ -35,12 +35,11 @@ std::string look_at_disk(const std::string& path, std::uint64_t& bytes, std::uin
 
 }  // namespace
 
-Result<RecordedMachine> RecordedMachine::of(const PcieSystemParameters& parameters, unsigned mhz) {
+Result<RecordedMachine> RecordedMachine::of(const GpuConfig& config) {
   RecordedMachine machine;
   machine.warpline = WARPLINE_VERSION;
-  machine.mhz = mhz;
-  machine.pcie_system = parameters;
-  for (const std::string& path : parameters.nvme.file_list()) {
+  machine.gpu = config;
+  for (const std::string& path : config.pcie_system.nvme.file_list()) {
     std::uint64_t bytes = 0, sum = 0;
     if (!path.empty())
       if (const std::string why = look_at_disk(path, bytes, sum); !why.empty())
@@ -78,19 +77,18 @@ Result<RecordedMachine> RecordedMachine::parse(const std::string& record, const 
   Diagnostics faults;
   ConfigBinder(document, "", origins, faults).bind(document.root(), machine, "");
   if (!faults.empty()) return faults;
-  for (const Problem& p : machine.pcie_system.problems("pcie_system"))
+  for (const Problem& p : machine.gpu.problems())
     faults.push_back(Diagnostic::about(record, p.path + ": " + p.message));
-  const std::size_t files = machine.pcie_system.nvme.file_list().size();
+  const std::size_t files = machine.gpu.pcie_system.nvme.file_list().size();
   if (machine.disk_bytes.size() != files || machine.disk_sums.size() != files)
     faults.push_back(Diagnostic::about(record, "it does not say of each disk what was on it"));
-  if (machine.mhz == 0) faults.push_back(Diagnostic::about(record, "mhz: must not be 0"));
   if (!faults.empty()) return faults;
   return machine;
 }
 
 std::vector<std::string> RecordedMachine::disks() const {
   std::vector<std::string> out;
-  for (std::string& path : pcie_system.nvme.file_list())
+  for (std::string& path : gpu.pcie_system.nvme.file_list())
     if (!path.empty()) out.push_back(std::move(path));
   return out;
 }
@@ -106,7 +104,7 @@ Diagnostics RecordedMachine::give_disks(const std::vector<std::string>& paths) {
             ? "leave it out"
             : "--disk with a copy of each as it was when the recording began, in this order; the "
               "replay writes them")};
-  std::vector<std::string> files = pcie_system.nvme.file_list();
+  std::vector<std::string> files = gpu.pcie_system.nvme.file_list();
   Diagnostics faults;
   for (std::size_t i = 0, given = 0; i < files.size(); ++i) {
     if (files[i].empty()) continue;
@@ -120,7 +118,7 @@ Diagnostics RecordedMachine::give_disks(const std::vector<std::string>& paths) {
                                          "a copy that was made before, of which the replay takes another"));
     }
   }
-  pcie_system.nvme.files = joined(files, ",");
+  gpu.pcie_system.nvme.files = joined(files, ",");
   return faults;
 }
 

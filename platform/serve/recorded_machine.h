@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/config/pcie_system_parameters.h"
+#include "platform/config/gpu_config.h"
 #include "rtl_models/base/problem.h"
 
 namespace warpline {
@@ -13,23 +13,22 @@ namespace warpline {
 /// namespaces, which it is given as they were.
 struct RecordedMachine {
   std::string warpline;  ///< the version that recorded
-  unsigned mhz = 0;      ///< of its fastest clock
-  PcieSystemParameters pcie_system = PcieSystemParameters::none();
-  /// Of each that pcie_system.nvme.files names, when the recording began; 0: it is memory.
+  /// GPUs are functions of it if they have registers; its host, devices and clocks.
+  GpuConfig gpu;
+  /// Of each that gpu.pcie_system.nvme.files names, when the recording began; 0: it is memory.
   std::vector<std::uint64_t> disk_bytes, disk_sums;
 
   template <class F>
   void visit(F&& f) {
     f("warpline", warpline, "version that recorded");
-    f("mhz", mhz, "fastest clock, MHz");
     f("disk_bytes", disk_bytes, "size of each file that is a namespace, bytes");
     f("disk_sums", disk_sums, "checksum of what was in it when the recording began");
-    f("pcie_system", pcie_system, "host bridge, root complex and devices");
+    f("gpu", gpu, "its GPUs, host bridge, root complex and devices");
   }
 
   /// Of a machine that is to be recorded. Reads the files of namespaces, which nobody has open yet: faults of
   /// these.
-  [[nodiscard]] static Result<RecordedMachine> of(const PcieSystemParameters& parameters, unsigned mhz);
+  [[nodiscard]] static Result<RecordedMachine> of(const GpuConfig& config);
   /// As a record has it, in TOML. Faults name the record: another version of Warpline, no machine that can
   /// be.
   [[nodiscard]] static Result<RecordedMachine> parse(const std::string& record, const std::string& text);

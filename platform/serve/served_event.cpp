@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "rtl_models/base/text.h"
 
 namespace warpline {
@@ -23,6 +25,11 @@ std::string to_text(const ServedEvent& e, const std::string& function) {
     case Kind::timing: return e.result != 0 ? "loosely timed from now on" : "timed from now on";
     case Kind::turn: return "a look at what came";
     case Kind::finish: return fmt::format("the end of transfer {}", e.offset);
+    case Kind::kernel: {
+      constexpr std::array kActs = {"the beginning", "the abort", "the early end", "the end"};
+      return fmt::format("{} of a kernel of {}", e.offset < kActs.size() ? kActs[e.offset] : "no act",
+                         function);
+    }
     case Kind::end: return "the end of the recording";
     case Kind::find:
       return fmt::format("{} looks for {} bytes at {}", function, e.bytes, hexadecimal(e.offset));

@@ -20,6 +20,7 @@ struct ServedEvent {
     timing,  ///< `result` 1: loosely timed from now on
     turn,    ///< what has come is looked at
     finish,  ///< of the transfer `offset`, which ends with `result` and `answer`
+    kernel,  ///< of a GPU: `offset` what is done about it (ServedGpu::Act), up to cycle `cycle`
     end,     ///< of what is told
     // What the machine asks of memory outside.
     find,     ///< `offset` an address, `region` the kind of request: `result` in what, `place` at which
@@ -29,7 +30,7 @@ struct ServedEvent {
     answer,     ///< of a function: `result` how an access ended, `data` the bytes that came, `cycle` when
     interrupt,  ///< `function` the port, `offset` the vector, `cycle` when; `result` 1: somebody heard it
   };
-  static constexpr std::uint8_t kKinds = 13;
+  static constexpr std::uint8_t kKinds = 14;
   static constexpr std::uint64_t kGoesOn = 255;
   Kind kind = Kind::turn;
   std::uint64_t steps = 0;  ///< of the model since the event before

@@ -87,8 +87,10 @@ struct ServedGpu::Launch {
   std::uint64_t message = 0;                      ///< offset in video memory
   std::uint64_t message_bytes = 0;                ///< 0: nobody wants it
   std::uint64_t power_ons = 0;                    ///< of the registers, before it
+  Cycle deadline = kNever;                        ///< when it has run for too long
   bool aborted = false;
-  bool cut = false;  ///< it was told to end
+  bool late = false;  ///< it was
+  bool cut = false;   ///< it was told to end
 };
 
 std::string ServedGpu::problem_of(const GpuConfig& config) {
@@ -103,14 +105,14 @@ std::string ServedGpu::problem_of(const GpuConfig& config) {
   return {};
 }
 
-ServedGpu::ServedGpu(GpuPlatform& platform) : platform_(platform) {
+ServedGpu::ServedGpu(GpuPlatform& platform, unsigned number) : platform_(platform), number_(number) {
   platform_.build();
   const std::uint64_t all = platform_.config().vidmem_bytes;
-  const std::uint64_t free = platform_.free_bytes();
+  const std::uint64_t free = platform_.free_bytes(number_);
   first_ = all - free;
   end_ = end_of_software(all);
   WARPLINE_EXPECT(problem_of(platform_.config()).empty(), "software has a part of video memory");
-  const std::uint64_t address = platform_.allocate("", end_ - first_);
+  const std::uint64_t address = platform_.allocate("", end_ - first_, Aperture::vidmem, number_);
   platform_.name_memory(address, "video memory");
   registers().describe(
       {platform_.config().sms, platform_.fastest_mhz(), all, first_, end_, address - first_});
@@ -119,11 +121,11 @@ ServedGpu::ServedGpu(GpuPlatform& platform) : platform_(platform) {
 ServedGpu::~ServedGpu() = default;
 
 unsigned ServedGpu::port() const {
-  return platform_.pcie()->port_of_gpu(0);
+  return platform_.pcie()->port_of_gpu(number_);
 }
 
 PcieLink& ServedGpu::link() {
-  return platform_.system().gpu(0).link();
+  return platform_.system().gpu(number_).link();
 }
 
 GpuRegisters& ServedGpu::registers() {
@@ -134,20 +136,53 @@ bool ServedGpu::has_launch() {
   return launch_ != nullptr || registers().has_launch();
 }
 
-void ServedGpu::attend(Cycle asked) {
-  if (launch_ == nullptr) {
-    if (!registers().has_launch() || !link().inbound()->is_launch_in_order()) return;
-    // Loosely timed, accesses are ahead of what is scheduled.
-    Engine& engine = platform_.backend().engine();
-    if (engine.next_tick() <= asked) return;
-    engine.pass_to(asked);
-    return begin(*registers().take_launch());
+Cycle ServedGpu::deadline() const {
+  return launch_ == nullptr || launch_->cut ? kNever : launch_->deadline;
+}
+
+bool ServedGpu::is_due(Act act, Cycle asked) {
+  const Engine& engine = platform_.backend().engine();
+  if ((launch_ == nullptr) != (act == Act::begin)) return false;
+  switch (act) {
+    case Act::begin:
+      // Loosely timed, accesses are ahead of what is scheduled.
+      return registers().has_launch() && link().inbound()->is_launch_in_order() && asked >= engine.now() &&
+             engine.next_tick() > asked;
+    case Act::abort: return is_heard() && registers().has_abort();
+    case Act::cut:
+      return !launch_->cut &&
+             (!is_heard() || asked >= launch_->deadline || !platform_.faults(number_).empty());
+    case Act::finish: return platform_.can_finish(number_);
   }
-  const bool aborted = is_heard() && registers().take_abort();
-  launch_->aborted = launch_->aborted || aborted;
-  if (aborted || !is_heard()) cut();
-  watch_faults();
-  if (const auto result = platform_.try_finish()) end(result->cycles);
+  return false;
+}
+
+std::optional<ServedGpu::Act> ServedGpu::next_act(Cycle asked) {
+  if (launch_ == nullptr) {
+    if (is_due(Act::begin, asked)) return Act::begin;
+    return std::nullopt;
+  }
+  if (is_due(Act::abort, asked)) return Act::abort;
+  // To look for faults takes long.
+  const bool may_be_cut = !is_heard() || asked >= launch_->deadline || looks_for_faults();
+  if (may_be_cut && is_due(Act::cut, asked)) return Act::cut;
+  if (is_due(Act::finish, asked)) return Act::finish;
+  return std::nullopt;
+}
+
+void ServedGpu::act(Act act, Cycle asked) {
+  Engine& engine = platform_.backend().engine();
+  switch (act) {
+    case Act::begin: engine.pass_to(asked); return begin(*registers().take_launch());
+    case Act::abort: launch_->aborted = registers().take_abort(); return cut();
+    case Act::cut:
+      launch_->late = asked >= launch_->deadline;
+      // Nothing may have moved for long.
+      if (launch_->late && asked > engine.now() && engine.next_tick() > asked) engine.pass_to(asked);
+      return cut();
+    case Act::finish:
+      if (const auto result = platform_.try_finish(number_)) end(result->cycles);
+  }
 }
 
 /// Whether anybody hears of what becomes of the launch: its function was not reset since.
@@ -157,15 +192,16 @@ bool ServedGpu::is_heard() {
 
 /// Ends the grid where it is.
 void ServedGpu::cut() {
-  if (!std::exchange(launch_->cut, true)) platform_.end_grids();
+  if (!std::exchange(launch_->cut, true)) platform_.end_grids(number_);
 }
 
-/// What a thread may not do ends the kernel, even if others go on, or wait, for ever.
-void ServedGpu::watch_faults() {
+/// What a thread may not do ends the kernel, even if others go on, or wait, for ever: whether it is time to
+/// look.
+bool ServedGpu::looks_for_faults() {
   const bool stands = platform_.backend().engine().next_tick() == kNever;
-  if (launch_->cut || (!stands && platform_.now() - looked_ < kBetweenLooks)) return;
+  if (launch_->cut || (!stands && platform_.now() - looked_ < kBetweenLooks)) return false;
   looked_ = platform_.now();
-  if (!platform_.faults().empty()) cut();
+  return true;
 }
 
 void ServedGpu::begin(std::uint64_t descriptor) {
@@ -179,9 +215,11 @@ void ServedGpu::begin(std::uint64_t descriptor) {
     end.error = refusal.error;
     return finish(end, refusal.text);
   }
-  platform_.begin_run();
+  platform_.forget_faults(number_);
   looked_ = platform_.now();
-  platform_.start({GridLaunch{launch_->kernel.get(), 0, true}});
+  if (const std::uint64_t limit = platform_.config().pcie.launch_limit_us; limit != 0)
+    launch_->deadline = platform_.now() + limit * platform_.fastest_mhz();
+  platform_.start({GridLaunch{launch_->kernel.get(), number_, true}});
 }
 
 void ServedGpu::check_range(std::uint64_t offset, std::uint64_t bytes, const char* what) const {
@@ -192,14 +230,14 @@ void ServedGpu::check_range(std::uint64_t offset, std::uint64_t bytes, const cha
 }
 
 std::string ServedGpu::text_at(std::uint64_t offset, std::uint64_t bytes) const {
-  const auto* const from = reinterpret_cast<const char*>(platform_.memory().vidmem(0).at(offset));
+  const auto* const from = reinterpret_cast<const char*>(platform_.memory().vidmem(number_).at(offset));
   return {from, strnlen(from, bytes)};
 }
 
 void ServedGpu::prepare(std::uint64_t descriptor, Launch& launch) {
   if (descriptor % 8 != 0 || descriptor < first_ || descriptor > end_ || end_ - descriptor < kLaunchBytes)
     throw Refusal{kLaunchErrorBadDescriptor, {}};
-  const std::uint8_t* const at = platform_.memory().vidmem(0).at(descriptor);
+  const std::uint8_t* const at = platform_.memory().vidmem(number_).at(descriptor);
   const auto word = [at](unsigned offset) { return static_cast<std::uint32_t>(number_at(at + offset, 4)); };
   const auto wide = [at](unsigned offset) { return number_at(at + offset, 8); };
   // Where the text goes first, so that what else is wrong can be told.
@@ -240,8 +278,12 @@ void ServedGpu::prepare(std::uint64_t descriptor, Launch& launch) {
 }
 
 void ServedGpu::load(const Descriptor& what, Launch& launch) {
-  auto parsed = ptx::parse(text_at(what.program, what.program_bytes), "PROGRAM");
-  if (!parsed.ok()) throw Refusal{kLaunchErrorBadProgram, text_of(parsed.faults())};
+  const std::string program = text_at(what.program, what.program_bytes);
+  auto parsed = ptx::parse(program, "PROGRAM");
+  if (!parsed.ok())
+    throw Refusal{ptx::kernels_that_run(program, "PROGRAM").malformed ? kLaunchErrorBadProgram
+                                                                      : kLaunchErrorUnsupported,
+                  text_of(parsed.faults())};
   launch.module = std::move(parsed.value());
   programs::Module& module = *launch.module;
   const std::string name = text_at(what.entry, what.entry_bytes);
@@ -274,7 +316,7 @@ void ServedGpu::load(const Descriptor& what, Launch& launch) {
                     "the kernel calls the library of printf, malloc and launches from the device"};
     const bool constant = v.space == Space::constant;
     const GlobalPlace place =
-        constant ? GlobalPlace{place_constant(v, constants), 0} : place_global(v, platform_, 0);
+        constant ? GlobalPlace{place_constant(v, constants), 0} : place_global(v, platform_, number_);
     if (place.address == 0)
       throw Refusal{kLaunchErrorNoResources, fmt::format("variable \"{}\" of {} does not fit", v.name,
                                                          counted(v.initial.size(), "byte"))};
@@ -286,15 +328,15 @@ void ServedGpu::load(const Descriptor& what, Launch& launch) {
   }
   // What they begin with may be where others lie.
   for (const auto& [v, address] : placed)
-    fill_variable(*v, address, module.initial_bytes(v->name), platform_, 0);
-  const std::uint8_t* const parameters = platform_.memory().vidmem(0).at(what.parameters);
+    fill_variable(*v, address, module.initial_bytes(v->name), platform_, number_);
+  const std::uint8_t* const parameters = platform_.memory().vidmem(number_).at(what.parameters);
   try {
     launch.kernel = module.make_kernel(name, what.grid, what.block, what.shared_bytes,
                                        {parameters, parameters + what.parameter_bytes});
   } catch (const InputError& error) {
     throw Refusal{kLaunchErrorBadShape, error.what()};
   }
-  if (const auto refusals = platform_.refusals(launch.kernel->info()); !refusals.empty())
+  if (const auto refusals = platform_.refusals(launch.kernel->info(), number_); !refusals.empty())
     throw Refusal{kLaunchErrorNoResources, joined(refusals, "\n")};
 }
 
@@ -318,8 +360,9 @@ void ServedGpu::open_windows(Launch& launch) {
         refuse(w, fmt::format("overlaps window {}", other.number));
   }
   for (const GpuRegisters::Window& w : windows) {
-    platform_.map_bus_at(w.address, w.bytes, w.bus, 0, w.prefetchable);
-    platform_.name_memory(w.address, fmt::format("window {}", w.number));
+    platform_.map_bus_at(w.address, w.bytes, w.bus, number_, w.prefetchable);
+    // Several GPUs may have theirs at one address.
+    platform_.name_memory(w.address, "a window");
     launch.windows.push_back(w.address);
   }
 }
@@ -329,7 +372,7 @@ void ServedGpu::end(Cycle cycles) {
   GpuLaunchEnd end;
   end.cycles = cycles;
   std::string text;
-  const std::vector<FaultRecord> faults = platform_.faults();
+  const std::vector<FaultRecord> faults = platform_.faults(number_);
   if (!faults.empty()) {
     const FaultRecord& first = faults.front();
     end.state = kStateFaulted;
@@ -337,6 +380,11 @@ void ServedGpu::end(Cycle cycles) {
     end.fault_address = first.address.value_or(0);
     end.fault_sm = first.sm;
     text = text_of(first);
+  } else if (launch_->late) {
+    end.state = kStateFaulted;
+    end.fault = kFaultCodeTimeout;
+    text = fmt::format("the kernel has run for longer than {} microseconds (pcie.launch_limit_us)",
+                       platform_.config().pcie.launch_limit_us);
   } else if (launch_->aborted) {
     end.state = kStateAborted;
   }
@@ -347,7 +395,7 @@ void ServedGpu::finish(const GpuLaunchEnd& end, const std::string& text) {
   if (is_heard()) {
     if (launch_->message_bytes != 0) {
       const std::size_t bytes = std::min<std::size_t>(text.size(), launch_->message_bytes - 1);
-      std::uint8_t* const to = platform_.memory().vidmem(0).at(launch_->message);
+      std::uint8_t* const to = platform_.memory().vidmem(number_).at(launch_->message);
       std::memcpy(to, text.data(), bytes);
       to[bytes] = 0;
     }
@@ -359,22 +407,22 @@ void ServedGpu::finish(const GpuLaunchEnd& end, const std::string& text) {
 }
 
 void ServedGpu::release() {
-  for (const std::uint64_t address : launch_->windows) platform_.unmap(address);
+  for (const std::uint64_t address : launch_->windows) platform_.unmap(address, number_);
   for (const std::uint64_t address : launch_->variables) platform_.free(address);
   // The next program lies where this one did.
-  platform_.memory().forget_code(0);
-  platform_.registers().invalidate(CacheRegisters::kInstruction);
+  platform_.memory().forget_code(number_);
+  platform_.registers(number_).invalidate(CacheRegisters::kInstruction);
   launch_.reset();
 }
 
 bool ServedGpu::settle() {
   if (launch_ != nullptr) {
     cut();
-    if (!platform_.try_finish()) return false;
+    if (!platform_.try_finish(number_)) return false;
     release();
   }
   if (link().inbound()->busy()) return false;
-  platform_.memory().vidmem(0).clear();
+  platform_.memory().vidmem(number_).clear();
   return true;
 }
 

@@ -23,8 +23,6 @@ using vfio_user::DmaOutcome;
 
 /// Stores that wait in the bridge before clients' writes are held back.
 constexpr std::size_t kBacklog = 64;
-/// How long accesses wait for a switch between timed and loosely timed.
-constexpr std::chrono::seconds kLongestSwitch{1};
 
 CompletionStatus status_of(DmaOutcome outcome) {
   switch (outcome) {
@@ -71,7 +69,8 @@ CompletionStatus perform_mapped(Tlp& tlp, Client& client) {
 
 }  // namespace
 
-ServedMachine::ServedMachine(PcieSystem& system, ServedGpu* gpu) : system_(system), gpu_(gpu), host_(system) {
+ServedMachine::ServedMachine(PcieSystem& system, std::vector<ServedGpu*> gpus)
+    : system_(system), gpus_(std::move(gpus)), host_(system) {
   host_.enumerate();
   for (unsigned i = 0; i < system.ports(); ++i)
     functions_.push_back(std::make_unique<ServedFunction>(*this, i, system.at_port(i).endpoint));
@@ -113,7 +112,7 @@ bool ServedMachine::is_loose() const {
   return system_.is_loose();
 }
 
-void ServedMachine::set_loose(bool loose, std::function<void()> done) {
+void ServedMachine::set_loose(bool loose, Switched done) {
   wants_loose_ = loose;
   wanted_since_ = std::chrono::steady_clock::now();
   if (done) switched_.push_back(std::move(done));
@@ -121,7 +120,7 @@ void ServedMachine::set_loose(bool loose, std::function<void()> done) {
 }
 
 bool ServedMachine::runs_kernel() {
-  return gpu_ != nullptr && gpu_->has_launch();
+  return std::any_of(gpus_.begin(), gpus_.end(), [](ServedGpu* gpu) { return gpu->has_launch(); });
 }
 
 bool ServedMachine::is_quiet() {
@@ -137,17 +136,24 @@ void ServedMachine::switch_time() {
   const bool is_so = *wants_loose_ == is_loose();
   if (!is_so && !is_quiet() && std::chrono::steady_clock::now() - wanted_since_ < kLongestSwitch) return;
   const bool loose = *std::exchange(wants_loose_, std::nullopt);
-  if (!is_so && is_quiet()) {
+  const bool gives_up = !is_so && !is_quiet();
+  if (!is_so && !gives_up) {
     ServedEvent event;
     event.kind = ServedEvent::Kind::timing;
     event.result = loose;
     apply(event);
   }
-  for (const auto& done : std::exchange(switched_, {})) done();
+  for (const Switched& done : std::exchange(switched_, {})) done(gives_up);
+}
+
+bool ServedMachine::can_step() {
+  return system_.next_activity() != kNever;
 }
 
 Cycle ServedMachine::next_activity() {
-  return system_.next_activity();
+  Cycle next = system_.next_activity();
+  for (const ServedGpu* const gpu : gpus_) next = std::min(next, gpu->deadline());
+  return next;
 }
 
 bool ServedMachine::advance(Cycle limit, std::chrono::microseconds most) {
@@ -224,6 +230,15 @@ void ServedMachine::apply(const ServedEvent& event) {
     case Kind::reset: return functions_[event.function]->do_reset();
     case Kind::plug: return functions_[event.function]->do_plug(event.result != 0);
     case Kind::inject: return functions_[event.function]->do_inject(event.data);
+    case Kind::kernel:
+      if (ServedGpu* const gpu = gpu_at(event.function); gpu != nullptr && event.offset < ServedGpu::kActs) {
+        const auto act = static_cast<ServedGpu::Act>(event.offset);
+        // Else this machine's does something else.
+        if (!gpu->is_due(act, event.cycle)) return;
+        tell(copy);
+        gpu->act(act, event.cycle);
+      }
+      return;
     case Kind::timing: tell(copy); return set_time(event.result != 0);
     case Kind::end: return tell(copy);
     case Kind::turn: return look_at_what_came();
@@ -241,15 +256,35 @@ void ServedMachine::apply(const ServedEvent& event) {
 }
 
 void ServedMachine::set_time(bool loose) {
-  gpu_ != nullptr ? gpu_->set_loose(loose) : system_.set_loose(loose);
+  gpus_.empty() ? system_.set_loose(loose) : gpus_.front()->set_loose(loose);
+}
+
+ServedGpu* ServedMachine::gpu_at(unsigned port) {
+  const auto at =
+      std::find_if(gpus_.begin(), gpus_.end(), [port](const ServedGpu* g) { return g->port() == port; });
+  return at == gpus_.end() ? nullptr : *at;
+}
+
+void ServedMachine::attend(ServedGpu& gpu) {
+  const Cycle asked = now();
+  const auto act = gpu.next_act(asked);
+  if (!act) return;
+  ServedEvent event;
+  event.kind = ServedEvent::Kind::kernel;
+  event.function = gpu.port();
+  event.offset = static_cast<std::uint64_t>(*act);
+  event.cycle = asked;
+  tell(event);
+  gpu.act(*act, asked);
 }
 
 /// The function behind a port was reset. What a GPU has under way behind its own takes time to come back, and
 /// asks nobody outside for anything.
 void ServedMachine::settle(unsigned port) {
-  if (gpu_ == nullptr || gpu_->port() != port) return;
+  ServedGpu* const gpu = gpu_at(port);
+  if (gpu == nullptr) return;
   inside_ = true;
-  while (!gpu_->settle() && next_activity() != kNever) step_once();
+  while (!gpu->settle() && can_step()) step_once();
   inside_ = false;
   end_within();
 }
@@ -278,10 +313,14 @@ void ServedMachine::step(Cycle limit, std::chrono::microseconds most) {
   inside_ = true;
   heard_ = false;
   for (unsigned steps = 1; !heard_; ++steps) {
-    if (gpu_ != nullptr) gpu_->attend(now());
-    const Cycle next = system_.next_activity();
+    for (ServedGpu* const gpu : gpus_) attend(*gpu);
+    const Cycle next = next_activity();
     if (next > limit || next == kNever) break;
-    step_once();
+    if (gpus_.empty() || next == system_.next_activity()) {
+      step_once();
+    } else {
+      pass_until(next);
+    }
     if (steps % kBetweenLooks == 0 && std::chrono::steady_clock::now() >= end) break;
   }
   inside_ = false;

@@ -55,9 +55,9 @@ struct ServeCounters {
 class ServedMachine final : private OutsideMemory {
  public:
   /// The system outlives it, has no other host, and nothing under way. The machine brings up its functions.
-  /// `gpu`: runs kernels for the registers of the system's GPU, if it has one that has some; outlives it,
-  /// too. Such a machine has no tape.
-  explicit ServedMachine(PcieSystem& system, ServedGpu* gpu = nullptr);
+  /// `gpus`: run kernels for the registers of the system's GPUs, if it has some that have some: all of one
+  /// platform, and outlive it, too.
+  explicit ServedMachine(PcieSystem& system, std::vector<ServedGpu*> gpus = {});
   ~ServedMachine();
   ServedMachine(const ServedMachine&) = delete;
   ServedMachine& operator=(const ServedMachine&) = delete;
@@ -74,15 +74,20 @@ class ServedMachine final : private OutsideMemory {
   /// Lets the model do what it has to do, up to cycle `limit`, until somebody outside hears of something, but
   /// no longer than about `most`. Whether it has more to do by then.
   bool advance(Cycle limit, std::chrono::microseconds most);
-  /// When the model next has something to do; kNever: not before somebody asks for it.
+  /// When the model next has something to do, or a kernel has run for too long; kNever: not before somebody
+  /// asks for it.
   [[nodiscard]] Cycle next_activity();
   /// Time passes up to `cycle` at least before the next access. Nothing if it is past.
   void pass_until(Cycle cycle) { now_ = std::max(now_, cycle); }
   /// The cycle up to which everything has happened.
   [[nodiscard]] Cycle now();
-  /// Whether packets are loosely timed, as soon as what is under way has ended; accesses wait until then.
-  /// `done`, unless null: it is so, or somebody has since wished otherwise and that is so.
-  void set_loose(bool loose, std::function<void()> done = nullptr);
+  /// Whether packets are loosely timed, as soon as what is under way has ended; accesses wait until then, for
+  /// kLongestSwitch: a client may keep a request waiting, and devices may go on for ever.
+  /// `done`, unless null: it is so, or somebody has since wished otherwise and that is so; or if `gave_up`,
+  /// timing is as it was, as something was still under way.
+  using Switched = std::function<void(bool gave_up)>;
+  void set_loose(bool loose, Switched done = nullptr);
+  static constexpr std::chrono::seconds kLongestSwitch{1};
   [[nodiscard]] bool is_loose() const;
   /// Whether a kernel is under way, in the middle of which nothing is switched.
   [[nodiscard]] bool runs_kernel();
@@ -92,8 +97,9 @@ class ServedMachine final : private OutsideMemory {
   void tape_by(ServedTape* tape) { tape_ = tape; }
   /// Tells the last, that nothing more is told.
   void end_tape();
-  /// Of replays. Does the one next thing that the model has to do, and what was done to the machine. Pre: it
-  /// has something to do; is_input().
+  /// Of replays. Does the one next thing that the model has to do, and what was done to the machine. Pre:
+  /// can_step(); is_input().
+  [[nodiscard]] bool can_step();
   void step_once();
   void apply(const ServedEvent& event);
   /// Of step_once(), since what was told last.
@@ -132,6 +138,8 @@ class ServedMachine final : private OutsideMemory {
   [[nodiscard]] ServedFunction* requester_of(const Tlp& request);
   void step(Cycle limit, std::chrono::microseconds most);
   void settle(unsigned port);
+  [[nodiscard]] ServedGpu* gpu_at(unsigned port);
+  void attend(ServedGpu& gpu);
   void end_within();
   void set_time(bool loose);
   void deliver();
@@ -140,7 +148,7 @@ class ServedMachine final : private OutsideMemory {
   void make_accesses();
 
   PcieSystem& system_;
-  ServedGpu* gpu_;  ///< null: there is none
+  std::vector<ServedGpu*> gpus_;
   HostMachine host_;
   std::vector<std::unique_ptr<ServedFunction>> functions_;
   ServeCounters counters_;
@@ -148,7 +156,7 @@ class ServedMachine final : private OutsideMemory {
   bool heard_ = false;   ///< something has come that somebody outside waits for
   bool inside_ = false;  ///< the engine runs
   std::optional<bool> wants_loose_;
-  std::vector<std::function<void()>> switched_;  ///< who hears of it when that is so
+  std::vector<Switched> switched_;  ///< who hears of it when that is so
   Pump pump_;
   bool pumping_ = false;
   ServedTape* tape_ = nullptr;  ///< null: nobody hears what happens

@@ -51,7 +51,8 @@ GpuConfig load(const std::string& module, const MemorySubsystemOptions& options)
                                 std::to_string(c.gpus));
   if (c.has_root_complex())
     throw std::invalid_argument(
-        "gpu.pcie_system.peers: a memory subsystem has no root complex; PcieSystemModule is one");
+        std::string("gpu: a memory subsystem has no root complex; PcieSystemModule is one: leave gpu.") +
+        c.without_root_complex());
   return std::move(config.value());
 }
 

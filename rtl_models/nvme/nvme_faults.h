@@ -3,6 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,17 @@ inline constexpr std::array<std::pair<const char*, NvmeFault>, 6> kNvmeFaultName
      {"timeout", NvmeFault::timeout},
      {"stuck", NvmeFault::stuck},
      {"not-ready", NvmeFault::not_ready}}};
+/// The one that is called that, if any is.
+[[nodiscard]] inline std::optional<NvmeFault> nvme_fault_of(std::string_view called) {
+  for (const auto& [name, fault] : kNvmeFaultNames)
+    if (called == name) return fault;
+  return std::nullopt;
+}
+[[nodiscard]] inline std::vector<std::string> nvme_fault_names() {
+  std::vector<std::string> out;
+  for (const auto& [name, fault] : kNvmeFaultNames) out.emplace_back(name);
+  return out;
+}
 
 /// What is to go wrong: the commands that it fits, but for the first `after` of them, up to `count`.
 struct NvmeFaultRule {

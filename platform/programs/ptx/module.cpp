@@ -378,7 +378,10 @@ struct Reading {
   bool judge_module(const ModuleDecl& module) {
     const LanguageOrFault language = language_of(module.version, module.target);
     if (!language.language) {
-      faults.add(module.target_place, language.fault);
+      if (language.is_known)
+        faults.add(module.target_place, language.fault);
+      else
+        faults.add_unsupported(module.target_place, language.fault);
       return false;
     }
     for (const Remark& r : judge_declarations(module, *language.language))
@@ -467,6 +470,7 @@ ModuleRuns kernels_that_run(std::string_view text, const std::string& file) {
   for (const auto& f : r.decl.functions)
     if (f->is_entry && f->has_body) out.kernels.push_back({f->name, std::move(r.refused[f->name])});
   out.readable = r.readable;
+  out.malformed = r.faults.malformed();
   out.faults = r.faults.take();
   return out;
 }

@@ -47,7 +47,9 @@ struct WARPLINE_PUBLIC ModuleRuns {
     Diagnostics refused;  ///< empty: it can
   };
   bool readable = true;  ///< false: no PTX module, a fault lies outside of the functions' bodies
-  Diagnostics faults;    ///< of the module as a whole: none can be
+  /// An assembler would refuse it, too; false: what stands in the way of it is this version.
+  bool malformed = false;
+  Diagnostics faults;  ///< of the module as a whole: none can be
   std::vector<Kernel> kernels;
 };
 WARPLINE_PUBLIC [[nodiscard]] ModuleRuns kernels_that_run(std::string_view text, const std::string& file);

@@ -55,7 +55,8 @@ LanguageOrFault language_of(unsigned version, std::string_view target) {
     std::vector<std::string> names;
     for (const Target& t : kTargets) names.emplace_back(t.name);
     const std::string hint = text::suggestion(target, names);
-    return {std::nullopt, "unknown target " + text::quoted(target) + (hint.empty() ? "" : "; " + hint)};
+    return {std::nullopt, "unknown target " + text::quoted(target) + (hint.empty() ? "" : "; " + hint),
+            false};
   }
   if (version < known->since)
     return {std::nullopt, "target " + text::quoted(target) + " is known since PTX ISA " +

@@ -31,6 +31,7 @@ struct Minimum {
 struct LanguageOrFault {
   std::optional<Language> language;
   std::string fault;
+  bool is_known = true;  ///< false: some later PTX may have the target
 };
 /// From "7.4" and "sm_80": a target that PTX had by that version.
 [[nodiscard]] LanguageOrFault language_of(unsigned version, std::string_view target);

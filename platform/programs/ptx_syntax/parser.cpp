@@ -597,7 +597,7 @@ class Parser {
         tokens_.fail(t, "expected a version such as '8.0'");
       if (module_.version != 0) tokens_.fail(t, "the version is said twice");
       const std::optional<unsigned> version = version_from(t.text);
-      if (!version) tokens_.fail(t, unknown_version_text(t.text));
+      if (!version) tokens_.fail_unsupported(t, unknown_version_text(t.text));
       module_.version = *version;
       return;
     }
@@ -618,7 +618,12 @@ class Parser {
     if (tokens_.peek().is(".alias")) return alias();
     if (tokens_.accept(".address_size")) {
       const Token& t = tokens_.take();
-      if (t.text != "64") tokens_.fail(t, "only '.address_size 64' is modelled");
+      if (t.text == "32") {
+        tokens_.faults().add_unsupported(t.place(), "only '.address_size 64' is modelled");
+        module_.malformed = true;
+      } else if (t.text != "64") {
+        tokens_.fail(t, "an address has 64 bits, or 32");
+      }
       return;
     }
     Linkage linkage = Linkage::internal;
@@ -749,6 +754,11 @@ class Parser {
         if (directive.is(".reqnctapercluster")) f.required_cluster = cluster_extents();
         if (directive.is(".explicitcluster")) f.explicit_cluster = true;
         if (directive.is(".blocksareclusters")) f.blocks_are_clusters = true;
+      } else if (directive.is(".maxnctapersm")) {
+        tokens_.faults().add_unsupported(directive.place(),
+                                         "directive '.maxnctapersm' is not modelled: '.minnctapersm' is");
+        static_cast<void>(tokens_.count());
+        module_.malformed = true;
       } else if (f.is_entry || !directive.is(".noreturn")) {
         tokens_.fail(directive, "directive " + quoted(directive.text) + " is not supported on a function");
       }

@@ -44,6 +44,11 @@ void TokenStream::fail(Place at, const std::string& message, std::string hint) {
   throw SyntaxError{};
 }
 
+void TokenStream::fail_unsupported(const Token& at, const std::string& message) {
+  faults_.add_unsupported(at.place(), message);
+  throw SyntaxError{};
+}
+
 void TokenStream::skip_statement() {
   unsigned depth = 0;  // of vector operands
   while (peek().kind != TokenKind::end && !peek().is(';')) {

@@ -41,6 +41,8 @@ class TokenStream {
   bool accept_word();
   [[noreturn]] void fail(const Token& at, const std::string& message, std::string hint = {});
   [[noreturn]] void fail(Place at, const std::string& message, std::string hint = {});
+  /// For what is no mistake, and not taken by this version.
+  [[noreturn]] void fail_unsupported(const Token& at, const std::string& message);
 
   /// An integer, of any sign, in two's complement.
   std::uint64_t constant();

@@ -74,6 +74,7 @@ class GpuRegisters final : public EndpointFunction {
   [[nodiscard]] bool has_launch() const { return launch_.has_value(); }
   [[nodiscard]] std::optional<std::uint64_t> take_launch() { return std::exchange(launch_, std::nullopt); }
   /// Whether software wants what runs to end. To be taken once.
+  [[nodiscard]] bool has_abort() const { return abort_; }
   [[nodiscard]] bool take_abort() { return std::exchange(abort_, false); }
   /// How often everything was as at power-on again: what was taken before that, nobody hears of any more.
   [[nodiscard]] std::uint64_t power_ons() const { return power_ons_; }

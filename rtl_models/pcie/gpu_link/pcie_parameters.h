@@ -24,6 +24,9 @@ struct WARPLINE_PUBLIC PcieParameters {
   /// Behind a root complex, and there is one then: whether a GPU has registers (sw/regs/gpu.toml), by which a
   /// machine's software runs kernels.
   bool registers = false;
+  /// With registers: how long a kernel may run for a machine's software before a fault ends it, microseconds
+  /// of model time. 0: for ever.
+  std::uint64_t launch_limit_us = 0;
 
   [[nodiscard]] Problems problems(const std::string& path) const {
     Rules rules(path);
@@ -39,6 +42,8 @@ struct WARPLINE_PUBLIC PcieParameters {
     rules.need(
         !registers || bar_bytes != 0, "registers",
         "must be false where there is no BAR onto video memory (bar_bytes), which they are nothing without");
+    rules.need(launch_limit_us <= 1'000'000'000'000, "launch_limit_us",
+               "must be at most 1000000000000 microseconds");
     rules.need(tags >= 1 && tags <= 65535, "tags", "must be 1 to 65535");
     return rules.take();
   }
@@ -55,6 +60,8 @@ struct WARPLINE_PUBLIC PcieParameters {
     f("registers", registers,
       "whether a GPU has registers by which a machine's software runs kernels; with them there is a root "
       "complex");
+    f("launch_limit_us", launch_limit_us,
+      "what a kernel may run for a machine's software before a fault ends it, microseconds; 0: for ever");
   }
 };
 

@@ -53,6 +53,7 @@ Cycle RootComplex::tick(Cycle now) {
     Port& port = ports_[p];
     const auto fits = [&](const Tlp& tlp) {
       const TlpClass of = class_of(tlp.kind);
+      if (of == TlpClass::posted && port.held.size() >= core_.parameters().outside_queue) return false;
       return of == TlpClass::completion ||
              port.waiting[static_cast<unsigned>(of)] < core_.parameters().forward_queue;
     };
@@ -281,6 +282,8 @@ void RootComplex::explain(std::vector<Wait>& waits) const {
   if (!outside_.empty())
     waits.push_back({name(), std::to_string(outside_.size()) + " answers of memory outside of the model"});
   for (const Port& port : ports_) {
+    if (const std::size_t n = port.held.size(); n != 0)
+      waits.push_back({name(), std::to_string(n) + " packets behind a write of memory outside of the model"});
     if (const std::size_t n = port.leaving.size(); n != 0)
       waits.push_back({name(), std::to_string(n) + " packets to go on to another port"});
     port.link->explain(waits);
@@ -291,6 +294,9 @@ void RootComplex::visit_gauges(GaugeVisitor& visitor) const {
   visitor.gauge("effects", effects_.size(), kUnlimitedGauge, "packets on their way to system memory");
   std::size_t forwarded = 0;
   for (const Port& port : ports_) forwarded += port.leaving.size();
+  std::size_t held = 0;
+  for (const Port& port : ports_) held += port.held.size();
+  visitor.gauge("held", held, kUnlimitedGauge, "packets behind writes that memory outside has under way");
   visitor.gauge("forwarded", forwarded, kUnlimitedGauge, "packets on their way to another port");
 }
 

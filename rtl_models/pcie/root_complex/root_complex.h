@@ -29,7 +29,8 @@ namespace warpline {
 ///   relaxed not before the posted writes before it over the same link have taken effect in memory: who has
 ///   the answer to a load finds in memory what the device wrote before it answered. A refusal takes as long.
 ///   Where memory outside has such a write under way, only what goes to another device waits for that: the
-///   host may be who has to end it.
+///   host may be who has to end it. Once `outside_queue` packets of a port wait there, no more posted
+///   requests are taken from it, nor what must stay behind these.
 /// - What leaves by a port leaves in the order in which it came, from whichever port and from memory, but for
 ///   what may pass (EgressQueue). No more than `forward_queue` posted requests of one port wait for that, and
 ///   as many others.

@@ -9,12 +9,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <sstream>
 #include <thread>
 
 #include "platform/cli/exit_status.h"
 #include "platform/serve/record_stream.h"
+#include "tests/platform/serve/served_gpu_bench.h"
 #include "tests/platform/serve/served_peers.h"
 #include "tests/support/command.h"
 
@@ -31,9 +33,18 @@ std::string text_of(const std::string& path) {
   return out.str();
 }
 
-/// Has a driver copy something on a device that the command serves, which ends by a signal then.
-test::Ended serve(const std::string& socket, const std::vector<std::string>& more) {
-  std::vector<std::string> words{"serve", "--socket", socket, "--timed"};
+void copy_something(vfio_user::ClientMachine& client) {
+  test::ServedDriver driver(client);
+  auto* const memory = static_cast<std::uint8_t*>(client.allocate(8192));
+  EXPECT_EQ(driver.copy(driver.bus(memory), driver.bus(memory) + 4096, 4096), 0);
+}
+
+/// Has software use a device that the command serves at `socket`, by a driver that copies something unless it
+/// is another one. The command ends by a signal then.
+test::Ended serve(const std::string& socket, const std::vector<std::string>& more,
+                  const std::function<void(vfio_user::ClientMachine&)>& use = copy_something,
+                  const std::string& device = "peer") {
+  std::vector<std::string> words{"serve", "--socket", device + "=" + socket, "--timed"};
   words.insert(words.end(), more.begin(), more.end());
   auto ended = std::async(std::launch::async, [words] { return command(words); });
   std::error_code unknown;
@@ -48,11 +59,7 @@ test::Ended serve(const std::string& socket, const std::vector<std::string>& mor
       client = vfio_user::ClientMachine::connect(socket, {});
     }
     EXPECT_TRUE(client.ok());
-    if (client.ok()) {
-      test::ServedDriver driver(*client.value());
-      auto* const memory = static_cast<std::uint8_t*>(client.value()->allocate(8192));
-      EXPECT_EQ(driver.copy(driver.bus(memory), driver.bus(memory) + 4096, 4096), 0);
-    }
+    if (client.ok()) use(*client.value());
     // Who has answered a client hears signals, too.
     ::kill(::getpid(), SIGTERM);
   }
@@ -85,6 +92,32 @@ TEST(ServeCommand, ReplaysWhatItRecorded) {
   EXPECT_THAT(with(damaged).err, HasSubstr("it is damaged after"));
   EXPECT_THAT(with("warpline").err, HasSubstr("it is no record"));
   EXPECT_EQ(with("").status, kBadInput);
+}
+
+TEST(ServeCommand, ReplaysWhatGpusDid) {
+  const ScratchFolder folder;
+  const std::string record = folder.path("record"), one = folder.path("one");
+  const auto run_kernel = [](vfio_user::ClientMachine& client) {
+    test::GpuSoftware gpu(client);
+    const std::uint64_t data = gpu.at(test::GpuSoftware::kData);
+    EXPECT_EQ(gpu.run({test::kGpuProgram, "count", {gpu.address(data), 5}}), WL_GPU_STATE_DONE)
+        << gpu.message();
+    EXPECT_EQ(gpu.words(data, 1).front(), 5U);
+  };
+  const test::Ended recorded =
+      serve(one,
+            {"--socket", "gpu[0]=" + folder.path("zero"), "--socket", "nvme=" + folder.path("nvme"), "--gpu",
+             "mini", "--set", "dram.channels=2", "--record", record, "--access-log", folder.path("log")},
+            run_kernel, "gpu[1]");
+  EXPECT_EQ(recorded.status, kDone) << recorded.err;
+  EXPECT_THAT(recorded.out, HasSubstr("gpu[1].launches"));
+  const test::Ended replayed = command({"serve", "--replay", record, "--access-log", folder.path("again")});
+  EXPECT_EQ(replayed.status, kDone) << replayed.err;
+  EXPECT_THAT(replayed.err, HasSubstr(": all as recorded\n"));
+  EXPECT_THAT(replayed.out, HasSubstr("gpu[1].launches"));
+  const std::string log = text_of(folder.path("log"));
+  EXPECT_THAT(log, HasSubstr("gpu[1]  "));
+  EXPECT_EQ(text_of(folder.path("again")), log);
 }
 
 TEST(ServeCommand, WritesWavesAndTimelinesOfRunsAndReplays) {
@@ -241,13 +274,11 @@ TEST(ServeCommand, RefusesWhatMakesNoSense) {
   refused({"serve", "--socket", socket, "--record", "/dev/full"}, "No space left on device");
   refused({"serve", "--socket", socket, "--record", folder.path()}, folder.path());
   const std::string gpu = "gpu[0]=" + socket;
-  refused({"serve", "--socket", "gpu[1]=" + socket}, "there is no device \"gpu[1]\"");
+  refused({"serve", "--socket", "gpu[8]=" + socket}, "there is no device \"gpu[8]\"");
   refused({"serve", "--socket", "gpu[x]=" + socket}, "there is no device \"gpu[x]\"");
   refused({"serve", "--socket", gpu, "--socket", "gpu=" + socket}, "gpu[0] has a socket already");
   refused({"serve", "--socket", "gpu="}, "it names no file");
-  refused({"serve", "--socket", gpu, "--record", folder.path("record")}, "what a GPU does is not recorded");
   refused({"serve", "--socket", gpu, "--set", "pcie.bar_bytes=0"}, "pcie.registers: must be false");
-  refused({"serve", "--socket", gpu, "--set", "gpus=2"}, "gpus: must be 1 where a GPU is served");
   refused({"serve", "--socket", gpu, "--gpu", "mini", "--set", "vidmem_bytes=1310720"},
           "leave software nothing");
   refused({"serve", "--socket", gpu, "--gpu", "mini", "--set", "pcie.bar_bytes=1048576"},

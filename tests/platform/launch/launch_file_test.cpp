@@ -128,6 +128,18 @@ TEST_F(LaunchFiles, ReadsModulesThatAreLinked) {
   EXPECT_THAT(told("module = \"k.ptx\"\nmodules = [\"b.ptx\"]"), HasSubstr("both are here"));
 }
 
+TEST_F(LaunchFiles, SaysWhereBuffersBegin) {
+  const auto with = [](const std::string& align) {
+    return kHead + "[[argument]]\nbuffer = \"paged\"\ntype = \"u32\"\ncount = 3\nalign = " + align + "\n";
+  };
+  EXPECT_EQ(good(with("4096")).buffers.back().align, 4096U);
+  EXPECT_THAT(bad(with("48")), HasSubstr("align: must be a power of two"));
+  EXPECT_THAT(bad(with("0")), HasSubstr("align: must be 1 to 4096"));
+  EXPECT_THAT(bad(with("8192")), HasSubstr("align: must be 1 to 4096"));
+  EXPECT_THAT(bad(with("1024") + "[[argument]]\nbuffer = \"paged\"\nalign = 1024\n"),
+              HasSubstr("later arguments only name it"));
+}
+
 TEST_F(LaunchFiles, SaysHowMuchMemoryTheDeviceLibraryHas) {
   const LaunchFile usual = good(kHead);
   EXPECT_EQ(usual.device_memory.printf_bytes, 1048576U);

@@ -11,6 +11,7 @@
 #include "platform/serve/control_client.h"
 #include "platform/serve/control_server.h"
 #include "rtl_models/registers/access_log.h"
+#include "rtl_models/sim/engine.h"
 #include "tests/platform/serve/served_peers.h"
 
 namespace warpline {
@@ -390,6 +391,81 @@ TEST(Control, ALogIsWrittenWhileOthersAreServed) {
   ControlClient control = control_of(peers);
   const std::string text = done(control, request(Kind::log)).log;
   EXPECT_EQ(text, peers.within([&] { return device_log(peers.system(), {}, false); }));
+}
+
+TEST(Control, ALogNamesTheKeyThatSaysHowLongItIs) {
+  PcieSystemParameters parameters;
+  parameters.peer.log_entries = parameters.nvme.log_entries = 2;
+  parameters.nvme.count = 1;
+  const ServedPeers peers(ServedPeers::Options{1, true, 0, parameters});
+  for (const unsigned port : {0U, 1U}) {
+    const auto client = peers.client(port);
+    ASSERT_NE(client, nullptr);
+    std::uint32_t value = 0;
+    for (unsigned i = 0; i < 5; ++i) ASSERT_EQ(client->connection().read(0, 8, &value, 4), 0);
+  }
+  ControlClient control = control_of(peers);
+  const std::string log = done(control, request(Kind::log)).log;
+  for (const std::string kind : {"peer", "nvme"})
+    EXPECT_THAT(log,
+                ::testing::ContainsRegex(kind + ".0.  [0-9]+ older accesses were forgotten .pcie_system." +
+                                         kind + ".log_entries"));
+}
+
+/// Something that goes on for ever, as devices may that ring each other's doorbells.
+class Restless final : public Component {
+ public:
+  explicit Restless(Engine& engine) : Component(engine, "restless") {}
+  Cycle tick(Cycle now) override { return now + 1; }
+  [[nodiscard]] bool busy() const override { return true; }
+  void explain(std::vector<Wait>& /*waits*/) const override {}
+};
+
+/// A served machine that has it.
+class RestlessPeers final : public test::ServingThread {
+ public:
+  explicit RestlessPeers(bool loose)
+      : system_(parameters(), 1000, 1U << 20U),
+        restless_(system_.engine()),
+        machine_(system_),
+        watches_(system_) {
+    machine_.set_loose(loose);
+    start(machine_, 1000, watches_);
+    within([this] { restless_.wake(system_.engine().now() + 1); });
+  }
+  ~RestlessPeers() { stop(); }
+
+ private:
+  static PcieSystemParameters parameters() {
+    PcieSystemParameters out;
+    out.peers = 1;
+    return out;
+  }
+  PcieSystem system_;
+  Restless restless_;
+  ServedMachine machine_;
+  AccessWatches watches_;
+};
+
+TEST(Control, TimingStaysAsItWasWhereDevicesGoOnForEver) {
+  for (const bool loose : {true, false}) {
+    RestlessPeers restless(loose);
+    auto connected = ControlClient::connect(restless.control());
+    ASSERT_TRUE(connected.ok());
+    ControlClient& control = connected.value();
+    ControlRequest wish = request(Kind::timing);
+    wish.loose = !loose;
+    EXPECT_THAT(refusal(control, wish),
+                HasSubstr("timing is as it was: something was still under way after 1 s"));
+    wish.loose = std::nullopt;
+    EXPECT_EQ(done(control, wish).loose, loose);
+    // Accesses wait no longer.
+    const auto client = restless.client(0);
+    ASSERT_NE(client, nullptr);
+    std::uint32_t value = 0;
+    EXPECT_EQ(client->connection().read(0, 0, &value, 4), 0);
+    EXPECT_EQ(value, WL_PEER_IDENTITY_VALUE);
+  }
 }
 
 TEST(ControlMessages, ALongReplyIsALineOfPieces) {

@@ -16,12 +16,16 @@
 #include "rtl_models/base/bits.h"
 #include "rtl_models/base/counter.h"
 #include "rtl_models/sim/engine.h"
+#include "tests/platform/serve/served_gpu_bench.h"
 #include "tests/platform/serve/served_peers.h"
 
 namespace warpline {
 namespace record_test {
 
+using test::GpuSoftware;
+using test::kGpuProgram;
 using test::ServedDriver;
+using test::ServedGpuBench;
 using test::ServedPeers;
 using ::testing::HasSubstr;
 
@@ -58,7 +62,8 @@ PcieSystemParameters parameters() {
 }
 
 /// What is left of the clients' going happens first.
-Ended end_of_served(ServedPeers& peers) {
+template <class Served>
+Ended end_of_served(Served& peers) {
   for (unsigned quiet = 0; quiet < 20;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     quiet = peers.within([&] {
@@ -72,7 +77,7 @@ Ended end_of_served(ServedPeers& peers) {
   }
   return peers.within([&] {
     peers.machine().end_tape();
-    return end_of(peers.system());
+    return end_of(peers.machine().system());
   });
 }
 
@@ -128,18 +133,25 @@ struct Replayed {
   ReplayEnd how;
   Ended end;
 };
-Replayed replay_of(const std::string& file, const PcieSystemParameters& of = parameters()) {
+Replayed replay_of(const std::string& file, PcieSystem& system, const std::vector<ServedGpu*>& gpus) {
   std::istringstream in(file);
   auto reader = RecordReader::open(in, "record");
   EXPECT_TRUE(reader.ok());
   Replayed out;
   if (!reader.ok()) return out;
   EXPECT_EQ(reader.value()->machine(), "two peers");
-  PcieSystem system(of, ServedPeers::kMegahertz, 1U << 20U);
-  ServedMachine machine(system);
+  ServedMachine machine(system, gpus);
   out.how = replay(machine, *reader.value());
   out.end = end_of(system);
   return out;
+}
+
+Replayed replay_of(const std::string& file, ServedSystem& all) {
+  return replay_of(file, all.system(), all.gpus());
+}
+Replayed replay_of(const std::string& file, const PcieSystemParameters& of = parameters()) {
+  PcieSystem system(of, ServedPeers::kMegahertz, 1U << 20U);
+  return replay_of(file, system, {});
 }
 
 TEST(Record, AReplayEndsAsTheRunDid) {
@@ -336,6 +348,78 @@ TEST(Record, ADiskIsReplayed) {
   }
 }
 
+/// What a machine with two GPUs, a queue device and a disk does for its software: kernels that run at the
+/// same time, fault, run for too long, are aborted, reach the machine's memory and each other's, and are
+/// reset.
+void use_gpus(ServedGpuBench& bench) {
+  const auto one = bench.client(2), other = bench.client(3), peer = bench.client(0);
+  ASSERT_TRUE(one != nullptr && other != nullptr && peer != nullptr);
+  GpuSoftware gpu(*one), far(*other);
+  gpu.set(WL_GPU_INTERRUPT_ENABLE_OFFSET, WL_GPU_INTERRUPT_ENABLE_ENDED_MASK);
+  const std::uint64_t data = gpu.at(GpuSoftware::kData);
+  auto* const memory = static_cast<std::uint32_t*>(one->allocate(8192, 4096));
+  const std::uint64_t bus = one->port().dma_map(one->port().context, memory, 8192, WL_DMA_BOTH);
+  gpu.open_window(0, bus, WL_GPU_WINDOW_FIRST, 8192, false);
+  gpu.open_window(1, other->bars()[0].address, WL_GPU_WINDOW_FIRST + 0x1000'0000, 1U << 22U, true);
+  for (std::uint32_t round = 0; round < 2; ++round) {
+    far.start({kGpuProgram, "spin", {far.address(data)}, {2, 1, 1}});
+    gpu.start({kGpuProgram, "count", {WL_GPU_WINDOW_FIRST, round}, {2, 1, 1}});
+    EXPECT_TRUE(gpu.hears_interrupt());
+    EXPECT_EQ(gpu.wait(), WL_GPU_STATE_DONE) << gpu.message();
+    EXPECT_EQ(memory[63], 63 + round);
+    EXPECT_EQ(gpu.run({kGpuProgram, "count", {WL_GPU_WINDOW_FIRST + 0x1000'0000 + data, 8}, {2, 1, 1}}),
+              WL_GPU_STATE_DONE);
+    // Which the other one's kernel waits for, if it may for so long.
+    EXPECT_NE(far.wait(), WL_GPU_STATE_RUNNING);
+    EXPECT_EQ(gpu.run({kGpuProgram, "count", {0x1000, 0}}), WL_GPU_STATE_FAULTED);
+    EXPECT_EQ(gpu.run({"no program", "count", {0, 0}}), WL_GPU_STATE_REFUSED);
+    gpu.start({kGpuProgram, "spin", {gpu.address(gpu.at(0x40000))}, {2, 1, 1}});
+    gpu.set(WL_GPU_CONTROL_OFFSET, WL_GPU_CONTROL_ABORT_MASK);
+    EXPECT_NE(gpu.wait(), WL_GPU_STATE_RUNNING);
+    gpu.start({kGpuProgram, "spin", {gpu.address(gpu.at(0x40000))}, {2, 1, 1}});
+    EXPECT_EQ(gpu.wait(), WL_GPU_STATE_FAULTED);
+    EXPECT_EQ(gpu.word(WL_GPU_FAULT_KIND_OFFSET), WL_GPU_FAULT_CODE_TIMEOUT);
+    ServedDriver driver(*peer);
+    EXPECT_EQ(driver.copy(one->bars()[0].address + data, other->bars()[0].address + data, 4000), 0);
+    far.start({kGpuProgram, "spin", {far.address(far.at(0x40000))}, {2, 1, 1}});
+    ASSERT_EQ(other->connection().reset(), 0);
+    ASSERT_EQ(other->bring_up(), 0);
+    ASSERT_EQ(peer->connection().reset(), 0);
+    ASSERT_EQ(peer->bring_up(), 0);
+  }
+  // What goes away in the middle.
+  far.start({kGpuProgram, "spin", {far.address(far.at(0x40000))}, {2, 1, 1}});
+}
+
+TEST(Record, KernelsOfGpusAreReplayed) {
+  const GpuConfig config =
+      ServedGpuBench::config({"gpus=2", "pcie_system.nvme.count=1",
+                              "pcie_system.nvme.namespace_bytes=1048576", "pcie.launch_limit_us=100"});
+  for (const bool loose : {false, true}) {
+    std::ostringstream out;
+    RecordWriter writer(out, "two peers");
+    Ended ended;
+    {
+      ServedGpuBench bench(loose, {config, 0, &writer});
+      use_gpus(bench);
+      ended = end_of_served(bench);
+    }
+    ServedSystem again(config);
+    const Replayed replayed = replay_of(out.str(), again);
+    EXPECT_EQ(replayed.how.difference, "") << "loosely timed: " << loose;
+    EXPECT_TRUE(replayed.how.ended);
+    EXPECT_GT(replayed.how.events, 500U);
+    EXPECT_EQ(replayed.end.log, ended.log);
+    EXPECT_EQ(replayed.end.counters, ended.counters);
+    EXPECT_EQ(replayed.end.cycle, ended.cycle);
+    // Another machine does something else, and that is found.
+    GpuConfig slower = config;
+    slower.pcie_system.gpu.latency += 50;
+    ServedSystem other(slower);
+    EXPECT_THAT(replay_of(out.str(), other).how.difference, HasSubstr("recorded is"));
+  }
+}
+
 /// Takes a number of bytes, and no more, as a disk that is full.
 class SmallDisk final : public std::stringbuf {
  public:
@@ -390,20 +474,24 @@ TEST(Record, SaysWhichMachineItIsOf) {
   };
   fill(disk, 'a');
   fill(other, 'a');
-  PcieSystemParameters p = parameters();
+  GpuConfig config;
+  config.peer_bytes = 0;
+  config.clocks.sm = 1234;
+  PcieSystemParameters& p = config.pcie_system;
+  p = parameters();
   p.peer.access_latency = 17;
   p.nvme.count = 1;
   p.nvme.namespaces = 3;
   p.nvme.seed = ~std::uint64_t{0} >> 1U;
   p.nvme.files = "," + disk;
-  const auto of = RecordedMachine::of(p, 1234);
+  const auto of = RecordedMachine::of(config);
   ASSERT_TRUE(of.ok());
   const std::string text = of.value().to_text();
   auto parsed = RecordedMachine::parse("record", text);
   ASSERT_TRUE(parsed.ok()) << parsed.faults().front().text();
   RecordedMachine& machine = parsed.value();
   EXPECT_EQ(machine.to_text(), text);
-  EXPECT_EQ(machine.mhz, 1234U);
+  EXPECT_EQ(machine.gpu.clocks.sm, 1234U);
   EXPECT_THAT(machine.disks(), ::testing::ElementsAre(disk));
 
   EXPECT_EQ(machine.give_disks({}).size(), 1U);
@@ -413,8 +501,8 @@ TEST(Record, SaysWhichMachineItIsOf) {
   EXPECT_THAT(changed.give_disks({other}).front().text(), HasSubstr("is not what " + disk + " was"));
   fill(other, 'a');
   EXPECT_TRUE(machine.give_disks({other}).empty());
-  EXPECT_EQ(machine.pcie_system.nvme.file_of(0, 0), "");
-  EXPECT_EQ(machine.pcie_system.nvme.file_of(0, 1), other);
+  EXPECT_EQ(machine.gpu.pcie_system.nvme.file_of(0, 0), "");
+  EXPECT_EQ(machine.gpu.pcie_system.nvme.file_of(0, 1), other);
 
   const auto refused = [](std::string t, const std::string& from, const std::string& to) {
     t.replace(t.find(from), from.size(), to);
@@ -423,7 +511,7 @@ TEST(Record, SaysWhichMachineItIsOf) {
   };
   EXPECT_THAT(refused(text, "warpline = \"", "warpline = \"99."), HasSubstr("and this is Warpline"));
   EXPECT_THAT(refused(text, "peers = 2", "peers = 9"), HasSubstr("must be at most 8"));
-  EXPECT_THAT(refused(text, "mhz = 1234", "mhz = 0"), HasSubstr("mhz"));
+  EXPECT_THAT(refused(text, "sm = 1234", "sm = 0"), HasSubstr("clocks"));
   EXPECT_THAT(refused(text, "disk_sums", "disk_sum"), HasSubstr("disk_sum"));
 }
 

@@ -15,28 +15,136 @@
 #include "platform/machine/gpu_platform.h"
 #include "platform/machine/pcie_system.h"
 #include "platform/serve/access_watches.h"
-#include "platform/serve/served_gpu.h"
+#include "platform/serve/served_event.h"
 #include "platform/serve/served_machine.h"
+#include "platform/serve/served_system.h"
 #include "platform/vfio_user/client_machine.h"
 #include "tests/platform/serve/serving_thread.h"
 #include "wl_gpu_regs.h"
 
 namespace warpline::test {
 
-/// A GPU that is served by a thread, with a queue device in front of it.
+/// count(to, first): thread i stores first + i. twice(to, from): what is there, doubled. store(to, value):
+/// one thread, as a register is written. sum(to): over a block, by shared memory. spin(): for ever.
+/// counter(to): adds to a variable of the module, and stores what it was.
+inline const std::string kGpuProgram = R"(
+.version 8.2
+.target sm_80
+.address_size 64
+.global .align 4 .u32 calls = 5;
+.extern .shared .align 4 .b8 room[];
+
+.visible .entry count(.param .u64 to, .param .u64 first)
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %d<6>;
+  ld.param.u64 %d1, [to];
+  ld.param.u32 %r5, [first];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mad.lo.u32 %r4, %r1, %r2, %r3;
+  mul.wide.u32 %d2, %r4, 4;
+  add.u64 %d3, %d1, %d2;
+  add.u32 %r5, %r5, %r4;
+  st.global.u32 [%d3], %r5;
+  ret;
+}
+.visible .entry twice(.param .u64 to, .param .u64 from)
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %d<6>;
+  ld.param.u64 %d1, [to];
+  ld.param.u64 %d2, [from];
+  mov.u32 %r3, %tid.x;
+  mul.wide.u32 %d3, %r3, 4;
+  add.u64 %d1, %d1, %d3;
+  add.u64 %d2, %d2, %d3;
+  ld.global.u32 %r1, [%d2];
+  add.u32 %r1, %r1, %r1;
+  st.global.u32 [%d1], %r1;
+  ret;
+}
+.visible .entry store(.param .u64 to, .param .u64 value)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %d<3>;
+  ld.param.u64 %d1, [to];
+  ld.param.u32 %r1, [value];
+  st.mmio.relaxed.sys.global.u32 [%d1], %r1;
+  ret;
+}
+.visible .entry sum(.param .u64 to)
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %d<3>;
+  .reg .pred %p<3>;
+  ld.param.u64 %d1, [to];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, room;
+  mad.lo.u32 %r3, %r1, 4, %r2;
+  st.shared.u32 [%r3], %r1;
+  bar.sync 0;
+  setp.ne.u32 %p1, %r1, 0;
+  @%p1 bra END;
+  ld.shared.u32 %r4, [%r2+4];
+  ld.shared.u32 %r5, [%r2+124];
+  add.u32 %r4, %r4, %r5;
+  st.global.u32 [%d1], %r4;
+END:
+  ret;
+}
+.visible .entry spin(.param .u64 flag)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %d<3>;
+  .reg .pred %p<3>;
+  ld.param.u64 %d1, [flag];
+AGAIN:
+  ld.volatile.global.u32 %r1, [%d1];
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra AGAIN;
+  ret;
+}
+.visible .entry counter(.param .u64 to)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %d<3>;
+  ld.param.u64 %d1, [to];
+  atom.global.add.u32 %r1, [calls], 1;
+  st.global.u32 [%d1], %r1;
+  ret;
+}
+)";
+
+/// How a served GPU is to be served.
+struct GpuBenchOptions {
+  GpuConfig config;
+  double pace = 0;
+  ServedTape* tape = nullptr;
+};
+
+/// GPUs that are served by a thread, one unless settings say otherwise, with a queue device in front of them.
 class ServedGpuBench final : public ServingThread {
  public:
-  explicit ServedGpuBench(bool loose, const std::vector<std::string>& settings = {})
-      : platform_(config(settings), {}),
-        gpu_(platform_),
-        machine_(*platform_.pcie(), &gpu_),
-        watches_(*platform_.pcie()) {
+  explicit ServedGpuBench(bool loose) : ServedGpuBench(loose, {config({}), 0, nullptr}) {}
+  ServedGpuBench(bool loose, const GpuBenchOptions& options)
+      : all_(options.config), machine_(all_.system(), all_.gpus()), watches_(all_.system()) {
+    machine_.tape_by(options.tape);
     machine_.set_loose(loose);
-    start(machine_, platform_.fastest_mhz(), watches_);
+    start(machine_, all_.system().mhz(), watches_, options.pace);
   }
   ~ServedGpuBench() { stop(); }
 
   static constexpr unsigned kPeer = 0, kGpu = 1;
+  /// With these settings.
+  static GpuConfig config(const std::vector<std::string>& settings) {
+    std::vector<std::string> all = {"pcie.registers=true", "pcie_system.peers=1"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    auto loaded = load_gpu("mini", all);
+    EXPECT_TRUE(loaded.ok()) << loaded.faults().front().text();
+    return loaded.value();
+  }
   [[nodiscard]] std::unique_ptr<vfio_user::ClientMachine> client(unsigned port,
                                                                  bool by_message = false) const {
     vfio_user::ClientMachine::Options options;
@@ -47,16 +155,7 @@ class ServedGpuBench final : public ServingThread {
   [[nodiscard]] const AccessWatches& watches() const { return watches_; }
 
  private:
-  static GpuConfig config(const std::vector<std::string>& settings) {
-    std::vector<std::string> all = {"pcie.registers=true", "pcie_system.peers=1"};
-    all.insert(all.end(), settings.begin(), settings.end());
-    auto loaded = load_gpu("mini", all);
-    EXPECT_TRUE(loaded.ok()) << loaded.faults().front().text();
-    return loaded.value();
-  }
-
-  GpuPlatform platform_;
-  ServedGpu gpu_;
+  ServedSystem all_;
   ServedMachine machine_;
   AccessWatches watches_;
 };

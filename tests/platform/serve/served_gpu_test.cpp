@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
 #include <numeric>
+#include <tuple>
 
 #include "platform/machine/system.h"
 #include "platform/serve/control_client.h"
 #include "platform/serve/served_function.h"
 #include "rtl_models/base/bits.h"
+#include "rtl_models/base/counter.h"
 #include "rtl_models/pcie/gpu_link/pcie_link.h"
 #include "rtl_models/sim/engine.h"
 #include "tests/platform/serve/served_gpu_bench.h"
@@ -17,103 +20,11 @@ namespace warpline {
 namespace served_gpu_test {
 
 using test::GpuSoftware;
+using test::kGpuProgram;
 using test::ServedDriver;
 using test::ServedGpuBench;
 using ::testing::HasSubstr;
 using Launch = GpuSoftware::Launch;
-
-/// count(to, first): thread i stores first + i. twice(to, from): what is there, doubled. store(to, value):
-/// one thread, as a register is written. sum(to): over a block, by shared memory. spin(): for ever.
-/// counter(to): adds to a variable of the module, and stores what it was.
-const std::string kProgram = R"(
-.version 8.2
-.target sm_80
-.address_size 64
-.global .align 4 .u32 calls = 5;
-.extern .shared .align 4 .b8 room[];
-
-.visible .entry count(.param .u64 to, .param .u64 first)
-{
-  .reg .b32 %r<6>;
-  .reg .b64 %d<6>;
-  ld.param.u64 %d1, [to];
-  ld.param.u32 %r5, [first];
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %tid.x;
-  mad.lo.u32 %r4, %r1, %r2, %r3;
-  mul.wide.u32 %d2, %r4, 4;
-  add.u64 %d3, %d1, %d2;
-  add.u32 %r5, %r5, %r4;
-  st.global.u32 [%d3], %r5;
-  ret;
-}
-.visible .entry twice(.param .u64 to, .param .u64 from)
-{
-  .reg .b32 %r<6>;
-  .reg .b64 %d<6>;
-  ld.param.u64 %d1, [to];
-  ld.param.u64 %d2, [from];
-  mov.u32 %r3, %tid.x;
-  mul.wide.u32 %d3, %r3, 4;
-  add.u64 %d1, %d1, %d3;
-  add.u64 %d2, %d2, %d3;
-  ld.global.u32 %r1, [%d2];
-  add.u32 %r1, %r1, %r1;
-  st.global.u32 [%d1], %r1;
-  ret;
-}
-.visible .entry store(.param .u64 to, .param .u64 value)
-{
-  .reg .b32 %r<3>;
-  .reg .b64 %d<3>;
-  ld.param.u64 %d1, [to];
-  ld.param.u32 %r1, [value];
-  st.mmio.relaxed.sys.global.u32 [%d1], %r1;
-  ret;
-}
-.visible .entry sum(.param .u64 to)
-{
-  .reg .b32 %r<6>;
-  .reg .b64 %d<3>;
-  .reg .pred %p<3>;
-  ld.param.u64 %d1, [to];
-  mov.u32 %r1, %tid.x;
-  mov.u32 %r2, room;
-  mad.lo.u32 %r3, %r1, 4, %r2;
-  st.shared.u32 [%r3], %r1;
-  bar.sync 0;
-  setp.ne.u32 %p1, %r1, 0;
-  @%p1 bra END;
-  ld.shared.u32 %r4, [%r2+4];
-  ld.shared.u32 %r5, [%r2+124];
-  add.u32 %r4, %r4, %r5;
-  st.global.u32 [%d1], %r4;
-END:
-  ret;
-}
-.visible .entry spin(.param .u64 flag)
-{
-  .reg .b32 %r<3>;
-  .reg .b64 %d<3>;
-  .reg .pred %p<3>;
-  ld.param.u64 %d1, [flag];
-AGAIN:
-  ld.volatile.global.u32 %r1, [%d1];
-  setp.eq.u32 %p1, %r1, 0;
-  @%p1 bra AGAIN;
-  ret;
-}
-.visible .entry counter(.param .u64 to)
-{
-  .reg .b32 %r<3>;
-  .reg .b64 %d<3>;
-  ld.param.u64 %d1, [to];
-  atom.global.add.u32 %r1, [calls], 1;
-  st.global.u32 [%d1], %r1;
-  ret;
-}
-)";
 
 std::vector<std::uint32_t> counted_from(std::uint32_t first, unsigned count) {
   std::vector<std::uint32_t> out(count);
@@ -127,7 +38,8 @@ class ServedGpuInEveryTime : public ::testing::TestWithParam<bool> {
   /// A launch that ends well, by which the GPU is shown to be as good as new.
   static void expect_it_runs(GpuSoftware& gpu) {
     EXPECT_EQ(
-        gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 100}, {3, 1, 1}, {64, 1, 1}}),
+        gpu.run(
+            {kGpuProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 100}, {3, 1, 1}, {64, 1, 1}}),
         WL_GPU_STATE_DONE)
         << gpu.message();
     EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kData), 192), counted_from(100, 192));
@@ -160,7 +72,7 @@ TEST_P(ServedGpuInEveryTime, RunsAKernelThatSoftwarePutsIntoItsMemory) {
   ASSERT_NE(client, nullptr);
   GpuSoftware gpu(*client);
   gpu.set(WL_GPU_INTERRUPT_ENABLE_OFFSET, WL_GPU_INTERRUPT_ENABLE_ENDED_MASK);
-  gpu.start({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}, {5, 1, 1}, {64, 1, 1}});
+  gpu.start({kGpuProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}, {5, 1, 1}, {64, 1, 1}});
   ASSERT_TRUE(gpu.hears_interrupt());
   EXPECT_EQ(gpu.state(), WL_GPU_STATE_DONE) << gpu.message();
   EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kData), 320), counted_from(7, 320));
@@ -174,7 +86,7 @@ TEST_P(ServedGpuInEveryTime, RunsAKernelThatSoftwarePutsIntoItsMemory) {
     const std::vector<std::uint32_t> data = counted_from(1000 * round, 32);
     gpu.upload(gpu.at(GpuSoftware::kData), data.data(), 128);
     const std::uint64_t from = gpu.address(gpu.at(GpuSoftware::kData));
-    ASSERT_EQ(gpu.run({kProgram, "twice", {from + 4096, from}}), WL_GPU_STATE_DONE) << gpu.message();
+    ASSERT_EQ(gpu.run({kGpuProgram, "twice", {from + 4096, from}}), WL_GPU_STATE_DONE) << gpu.message();
     EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kData) + 4096, 1).front(), 2000 * round);
   }
   EXPECT_EQ(gpu.word(WL_GPU_COMPLETIONS_OFFSET), 4U);
@@ -185,12 +97,13 @@ TEST_P(ServedGpuInEveryTime, HasSharedMemoryAndVariables) {
   ASSERT_NE(client, nullptr);
   GpuSoftware gpu(*client);
   const std::uint64_t data = gpu.at(GpuSoftware::kData);
-  ASSERT_EQ(gpu.run({kProgram, "sum", {gpu.address(data)}, {1, 1, 1}, {32, 1, 1}, 128}), WL_GPU_STATE_DONE)
+  ASSERT_EQ(gpu.run({kGpuProgram, "sum", {gpu.address(data)}, {1, 1, 1}, {32, 1, 1}, 128}), WL_GPU_STATE_DONE)
       << gpu.message();
   EXPECT_EQ(gpu.words(data, 1).front(), 32U);
   // Each launch has the module anew.
   for (unsigned round = 0; round < 3; ++round) {
-    ASSERT_EQ(gpu.run({kProgram, "counter", {gpu.address(data)}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_DONE);
+    ASSERT_EQ(gpu.run({kGpuProgram, "counter", {gpu.address(data)}, {1, 1, 1}, {1, 1, 1}}),
+              WL_GPU_STATE_DONE);
     EXPECT_EQ(gpu.words(data, 1).front(), 5U);
   }
 }
@@ -207,17 +120,38 @@ TEST_P(ServedGpuInEveryTime, RefusesWhatCannotRunAndSaysWhy) {
   };
   expect_refused({"no program", "count", two}, WL_GPU_LAUNCH_ERROR_BAD_PROGRAM, "PROGRAM:1:1: error");
   expect_refused({"", "count", two}, WL_GPU_LAUNCH_ERROR_BAD_PROGRAM, "PROGRAM");
-  expect_refused({kProgram, "nobody", two}, WL_GPU_LAUNCH_ERROR_NO_ENTRY, "no kernel \"nobody\"");
-  expect_refused({kProgram, "count", {1}}, WL_GPU_LAUNCH_ERROR_BAD_PARAMETERS, "16 bytes, not 8");
-  expect_refused({kProgram, "count", two, {0, 1, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE, "a grid of 0 x 1 x 1");
-  expect_refused({kProgram, "count", two, {1, 70'000, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE, "a grid of");
-  expect_refused({kProgram, "count", two, {1, 1, 1}, {1025, 1, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE,
+  // What an assembler would take, and this GPU does not, is no bad program.
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string out = kGpuProgram;
+    return out.replace(out.find(from), from.size(), to);
+  };
+  expect_refused({with(".version 8.2", ".version 99.0"), "count", two}, WL_GPU_LAUNCH_ERROR_UNSUPPORTED,
+                 "PTX versions");
+  expect_refused({with("sm_80", "sm_999"), "count", two}, WL_GPU_LAUNCH_ERROR_UNSUPPORTED, "unknown target");
+  expect_refused({with("_size 64", "_size 32"), "count", two}, WL_GPU_LAUNCH_ERROR_UNSUPPORTED,
+                 "'.address_size 64'");
+  expect_refused({with("_size 64", "_size 65"), "count", two}, WL_GPU_LAUNCH_ERROR_BAD_PROGRAM, "64 bits");
+  expect_refused(
+      {with("(.param .u64 to, .param .u64 first)\n", "(.param .u64 to, .param .u64 first) .maxnctapersm 2\n"),
+       "count", two},
+      WL_GPU_LAUNCH_ERROR_UNSUPPORTED, "'.maxnctapersm'");
+  const std::string sampled =
+      ".version 8.2\n.target sm_80\n.address_size 64\n.global .texref t;\n.visible .entry count()\n"
+      "{ .reg .f32 %f<6>; tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f5}]; ret; }\n";
+  expect_refused({sampled, "count", {}}, WL_GPU_LAUNCH_ERROR_UNSUPPORTED, "not modelled");
+  expect_refused({sampled + "nonsense", "count", {}}, WL_GPU_LAUNCH_ERROR_BAD_PROGRAM, "nonsense");
+  expect_refused({kGpuProgram, "nobody", two}, WL_GPU_LAUNCH_ERROR_NO_ENTRY, "no kernel \"nobody\"");
+  expect_refused({kGpuProgram, "count", {1}}, WL_GPU_LAUNCH_ERROR_BAD_PARAMETERS, "16 bytes, not 8");
+  expect_refused({kGpuProgram, "count", two, {0, 1, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE,
+                 "a grid of 0 x 1 x 1");
+  expect_refused({kGpuProgram, "count", two, {1, 70'000, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE, "a grid of");
+  expect_refused({kGpuProgram, "count", two, {1, 1, 1}, {1025, 1, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE,
                  "a block of");
-  expect_refused({kProgram, "count", two, {1, 1, 1}, {65'536, 65'536, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE,
+  expect_refused({kGpuProgram, "count", two, {1, 1, 1}, {65'536, 65'536, 1}}, WL_GPU_LAUNCH_ERROR_BAD_SHAPE,
                  "a block of");
-  expect_refused({kProgram, "sum", {two[0]}, {1, 1, 1}, {32, 1, 1}, 1U << 20U},
+  expect_refused({kGpuProgram, "sum", {two[0]}, {1, 1, 1}, {32, 1, 1}, 1U << 20U},
                  WL_GPU_LAUNCH_ERROR_NO_RESOURCES, "shared memory");
-  expect_refused({kProgram, "sum", {two[0]}, {1, 1, 1}, {32, 1, 1}, 0xFFFF'FFFF},
+  expect_refused({kGpuProgram, "sum", {two[0]}, {1, 1, 1}, {32, 1, 1}, 0xFFFF'FFFF},
                  WL_GPU_LAUNCH_ERROR_NO_RESOURCES, "shared memory");
   expect_it_runs(gpu);
   EXPECT_EQ(gpu.message(), "");
@@ -227,7 +161,7 @@ TEST_P(ServedGpuInEveryTime, RefusesDescriptorsThatNameWhatIsNotSoftwares) {
   const auto client = bench_.client(ServedGpuBench::kGpu);
   ASSERT_NE(client, nullptr);
   GpuSoftware gpu(*client);
-  const auto good = gpu.lay({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 0}});
+  const auto good = gpu.lay({kGpuProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 0}});
   const std::uint64_t end = gpu.wide(WL_GPU_MEMORY_END_OFFSET);
   for (const std::uint64_t bad :
        {std::uint64_t{0}, gpu.at(0) - 8, gpu.at(4), end - 8, end, ~std::uint64_t{7}}) {
@@ -264,7 +198,7 @@ TEST_P(ServedGpuInEveryTime, TellsOfFaults) {
       {gpu.address(gpu.wide(WL_GPU_MEMORY_END_OFFSET) + 4096), WL_GPU_FAULT_CODE_UNMAPPED},
       {data + 2, WL_GPU_FAULT_CODE_MISALIGNED}};
   for (const auto& [address, kind] : bad) {
-    EXPECT_EQ(gpu.run({kProgram, "store", {address, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
+    EXPECT_EQ(gpu.run({kGpuProgram, "store", {address, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
     EXPECT_EQ(gpu.word(WL_GPU_FAULT_KIND_OFFSET), kind);
     EXPECT_EQ(gpu.wide(WL_GPU_FAULT_ADDRESS_OFFSET), address);
     EXPECT_THAT(gpu.message(), HasSubstr("address"));
@@ -278,7 +212,7 @@ TEST_P(ServedGpuInEveryTime, EndsAKernelThatSoftwareWantsToEnd) {
   ASSERT_NE(client, nullptr);
   GpuSoftware gpu(*client);
   const std::uint64_t flag = gpu.at(GpuSoftware::kData);
-  const Launch spin{kProgram, "spin", {gpu.address(flag)}, {4, 1, 1}};
+  const Launch spin{kGpuProgram, "spin", {gpu.address(flag)}, {4, 1, 1}};
   gpu.start(spin);
   EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
   gpu.set(WL_GPU_LAUNCH_DOORBELL_OFFSET, 1);
@@ -303,7 +237,7 @@ TEST_P(ServedGpuInEveryTime, AResetInTheMiddleLeavesAFreshGpu) {
     GpuSoftware gpu(*client);
     const std::uint64_t data = gpu.at(GpuSoftware::kData);
     EXPECT_EQ(gpu.words(data, 1).front(), 0U);
-    gpu.start({kProgram, "spin", {gpu.address(data)}, {4, 1, 1}});
+    gpu.start({kGpuProgram, "spin", {gpu.address(data)}, {4, 1, 1}});
     EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
     ASSERT_EQ(client->connection().reset(), 0);
     ASSERT_EQ(client->bring_up(), 0);
@@ -320,7 +254,7 @@ TEST_P(ServedGpuInEveryTime, AFunctionThatSleptInTheMiddleRunsAgain) {
   const auto client = bench_.client(ServedGpuBench::kGpu);
   ASSERT_NE(client, nullptr);
   GpuSoftware gpu(*client);
-  gpu.start({kProgram, "spin", {gpu.address(gpu.at(GpuSoftware::kData))}, {4, 1, 1}});
+  gpu.start({kGpuProgram, "spin", {gpu.address(gpu.at(GpuSoftware::kData))}, {4, 1, 1}});
   EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
   constexpr unsigned kPowerControl = 0x44;
   for (const std::uint16_t state : {std::uint16_t{3}, std::uint16_t{0}})
@@ -341,7 +275,7 @@ TEST_P(ServedGpuInEveryTime, AClientThatGoesAwayInTheMiddleLeavesAFreshGpu) {
     // What it waits for lies in the memory of the client.
     constexpr std::uint64_t kWindow = WL_GPU_WINDOW_FIRST;
     gpu.open_window(0, vfio_user::ClientMachine::kMemory, kWindow, 4096, true);
-    gpu.start({kProgram, "spin", {kWindow}, {4, 1, 1}});
+    gpu.start({kGpuProgram, "spin", {kWindow}, {4, 1, 1}});
     EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
   }
 }
@@ -356,16 +290,17 @@ TEST_P(ServedGpuInEveryTime, KernelsReachTheMemoryOfTheMachineByAWindow) {
       const std::uint64_t bus = client->port().dma_map(client->port().context, memory, 8192, WL_DMA_BOTH);
       const std::uint64_t window = WL_GPU_WINDOW_FIRST + 0x5000;
       gpu.open_window(3, bus, window, 8192, prefetchable);
-      ASSERT_EQ(gpu.run({kProgram, "count", {window, 50}, {2, 1, 1}}), WL_GPU_STATE_DONE) << gpu.message();
+      ASSERT_EQ(gpu.run({kGpuProgram, "count", {window, 50}, {2, 1, 1}}), WL_GPU_STATE_DONE) << gpu.message();
       EXPECT_EQ(std::vector<std::uint32_t>(memory, memory + 64), counted_from(50, 64));
       // And reads what is there.
       const std::uint64_t data = gpu.at(GpuSoftware::kData);
-      ASSERT_EQ(gpu.run({kProgram, "twice", {gpu.address(data), window}}), WL_GPU_STATE_DONE);
+      ASSERT_EQ(gpu.run({kGpuProgram, "twice", {gpu.address(data), window}}), WL_GPU_STATE_DONE);
       EXPECT_EQ(gpu.words(data, 2), (std::vector<std::uint32_t>{100, 102}));
       // One byte beyond it nothing is mapped.
-      EXPECT_EQ(gpu.run({kProgram, "store", {window + 8192, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
+      EXPECT_EQ(gpu.run({kGpuProgram, "store", {window + 8192, 1}, {1, 1, 1}, {1, 1, 1}}),
+                WL_GPU_STATE_FAULTED);
       gpu.set(WL_GPU_WINDOW_CONTROL_OFFSET(3), 0);
-      EXPECT_EQ(gpu.run({kProgram, "store", {window, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
+      EXPECT_EQ(gpu.run({kGpuProgram, "store", {window, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
     }
 }
 
@@ -377,7 +312,8 @@ TEST_P(ServedGpuInEveryTime, AnswersForAKernelDoNotWaitForWritesOfRegisters) {
   gpu.open_window(0, vfio_user::ClientMachine::kMemory, WL_GPU_WINDOW_FIRST, 4U << 20U, true);
   const std::uint64_t bus =
       client->port().dma_map(client->port().context, const_cast<std::uint32_t*>(flag), 4096, WL_DMA_BOTH);
-  gpu.start({kProgram, "spin", {WL_GPU_WINDOW_FIRST + bus - vfio_user::ClientMachine::kMemory}, {2, 1, 1}});
+  gpu.start(
+      {kGpuProgram, "spin", {WL_GPU_WINDOW_FIRST + bus - vfio_user::ClientMachine::kMemory}, {2, 1, 1}});
   for (std::uint32_t round = 0; round < 300; ++round) gpu.set(WL_GPU_SCRATCH_OFFSET, round);
   EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
   *flag = 1;
@@ -393,7 +329,7 @@ TEST_P(ServedGpuInEveryTime, RefusesWindowsThatCannotBe) {
   const auto expect_refused = [&](std::uint64_t bus, std::uint64_t address, std::uint64_t bytes) {
     gpu.open_window(0, first, first, 8192, true);
     gpu.open_window(1, bus, address, bytes, true);
-    EXPECT_EQ(gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 0}}),
+    EXPECT_EQ(gpu.run({kGpuProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 0}}),
               WL_GPU_STATE_REFUSED);
     EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_BAD_WINDOW);
     EXPECT_THAT(gpu.message(), HasSubstr("window 1"));
@@ -431,7 +367,7 @@ TEST_P(ServedGpuInEveryTime, AKernelRingsTheDoorbellOfAnotherFunctionOfTheMachin
   const std::uint64_t window = WL_GPU_WINDOW_FIRST;
   gpu.open_window(0, other->bars()[WL_PEER_BAR].address, window, other->bars()[WL_PEER_BAR].bytes, false);
   ASSERT_EQ(
-      gpu.run({kProgram, "store", {window + WL_PEER_SQ_TAIL_DOORBELL_OFFSET(0), 1}, {1, 1, 1}, {1, 1, 1}}),
+      gpu.run({kGpuProgram, "store", {window + WL_PEER_SQ_TAIL_DOORBELL_OFFSET(0), 1}, {1, 1, 1}, {1, 1, 1}}),
       WL_GPU_STATE_DONE)
       << gpu.message();
   wl_peer_completion completion{};
@@ -444,7 +380,7 @@ TEST_P(ServedGpuInEveryTime, IsUnpluggedAndPluggedInTheMiddle) {
   const auto client = bench_.client(ServedGpuBench::kGpu);
   ASSERT_NE(client, nullptr);
   GpuSoftware gpu(*client);
-  gpu.start({kProgram, "spin", {gpu.address(gpu.at(GpuSoftware::kData))}, {4, 1, 1}});
+  gpu.start({kGpuProgram, "spin", {gpu.address(gpu.at(GpuSoftware::kData))}, {4, 1, 1}});
   const auto plug = [&](bool present) {
     std::promise<void> done;
     bench_.within(
@@ -478,7 +414,7 @@ TEST_P(ServedGpuInEveryTime, TellsOfMistakesAtRegisters) {
 
 TEST_P(ServedGpuInEveryTime, GivesBackWhatLaunchesHadOfItsMemory) {
   // An eighth of it is for kernels.
-  ServedGpuBench bench(GetParam(), {"vidmem_bytes=2097152"});
+  ServedGpuBench bench(GetParam(), {ServedGpuBench::config({"vidmem_bytes=2097152"}), 0, nullptr});
   const auto client = bench.client(ServedGpuBench::kGpu);
   ASSERT_NE(client, nullptr);
   GpuSoftware gpu(*client);
@@ -588,7 +524,7 @@ TEST_P(ServedGpuInEveryTime, AKernelBeginsNoEarlierThanSoftwareHasActed) {
   bench_.within([&] { bench_.machine().pass_until(bench_.machine().now() + 1'000'000); });
   const std::uint64_t before = gpu.wide(WL_GPU_TIME_OFFSET);
   gpu.set(WL_GPU_INTERRUPT_ENABLE_OFFSET, WL_GPU_INTERRUPT_ENABLE_ENDED_MASK);
-  gpu.start({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}});
+  gpu.start({kGpuProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}});
   ASSERT_TRUE(gpu.hears_interrupt());
   const Cycle now = bench_.within([&] { return bench_.machine().system().engine().now(); });
   EXPECT_GT(now, before);
@@ -614,7 +550,8 @@ TEST_P(ServedGpuInEveryTime, AnInterruptThatWasHeldBackComesWhenItMay) {
   for (const auto& [offset, held] : holds) {
     const std::uint16_t before = config(offset);
     ASSERT_EQ(client->connection().write(vfio_user::kConfigRegion, offset, &held, 2), 0);
-    ASSERT_EQ(gpu.run({kProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}}), WL_GPU_STATE_DONE);
+    ASSERT_EQ(gpu.run({kGpuProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}}),
+              WL_GPU_STATE_DONE);
     EXPECT_FALSE(gpu.hears_interrupt(1000));
     ASSERT_EQ(client->connection().write(vfio_user::kConfigRegion, offset, &before, 2), 0);
     EXPECT_TRUE(gpu.hears_interrupt()) << offset;
@@ -626,21 +563,21 @@ TEST_P(ServedGpuInEveryTime, TakesDescriptorsAtTheirLimits) {
   ASSERT_NE(client, nullptr);
   GpuSoftware gpu(*client);
   const std::vector<std::uint64_t> two = {gpu.address(gpu.at(GpuSoftware::kData)), 0};
-  auto silent = gpu.lay({kProgram, "count", two});
+  auto silent = gpu.lay({kGpuProgram, "count", two});
   std::memset(&silent[WL_GPU_LAUNCH_MESSAGE_OFFSET], 0, 8);
   std::memset(&silent[WL_GPU_LAUNCH_MESSAGE_LENGTH_OFFSET], 0, 4);
   gpu.start(silent.data());
   EXPECT_EQ(gpu.wait(), WL_GPU_STATE_DONE);
   for (const std::uint32_t bytes : {WL_GPU_PROGRAM_LIMIT, WL_GPU_PROGRAM_LIMIT + 1}) {
-    auto large = gpu.lay({kProgram + std::string(1, '\0'), "count", two});
+    auto large = gpu.lay({kGpuProgram + std::string(1, '\0'), "count", two});
     std::memcpy(&large[WL_GPU_LAUNCH_PROGRAM_LENGTH_OFFSET], &bytes, 4);
     gpu.start(large.data());
     EXPECT_EQ(gpu.wait(), bytes == WL_GPU_PROGRAM_LIMIT ? WL_GPU_STATE_DONE : WL_GPU_STATE_REFUSED);
   }
   EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_NO_RESOURCES);
   EXPECT_THAT(gpu.message(), HasSubstr("PROGRAM_LENGTH"));
-  EXPECT_EQ(gpu.run({kProgram, "count", two, {1, 1, 1}, {1, 1, 64}}), WL_GPU_STATE_DONE) << gpu.message();
-  EXPECT_EQ(gpu.run({kProgram, "count", two, {1, 1, 1}, {1, 1, 65}}), WL_GPU_STATE_REFUSED);
+  EXPECT_EQ(gpu.run({kGpuProgram, "count", two, {1, 1, 1}, {1, 1, 64}}), WL_GPU_STATE_DONE) << gpu.message();
+  EXPECT_EQ(gpu.run({kGpuProgram, "count", two, {1, 1, 1}, {1, 1, 65}}), WL_GPU_STATE_REFUSED);
   EXPECT_EQ(gpu.word(WL_GPU_ERROR_CODE_OFFSET), WL_GPU_LAUNCH_ERROR_BAD_SHAPE);
 }
 
@@ -672,6 +609,135 @@ TEST_P(ServedGpuInEveryTime, TimingDoesNotChangeInTheMiddleOfAKernel) {
   EXPECT_EQ(switched.value().loose, !GetParam());
   expect_it_runs(gpu);
 }
+
+TEST_P(ServedGpuInEveryTime, SeveralRunKernelsAtTheSameTime) {
+  constexpr unsigned kGpus = 3;
+  ServedGpuBench bench(GetParam(), {ServedGpuBench::config({"gpus=3"}), 0, nullptr});
+  std::vector<std::unique_ptr<vfio_user::ClientMachine>> clients;
+  std::vector<GpuSoftware> gpus;
+  for (unsigned i = 0; i < kGpus; ++i) {
+    clients.push_back(bench.client(ServedGpuBench::kGpu + i));
+    ASSERT_NE(clients.back(), nullptr);
+    gpus.emplace_back(*clients.back());
+  }
+  // The first waits for software; the others run, fault and are reset meanwhile, each for itself.
+  GpuSoftware &waits = gpus[0], &runs = gpus[1], &faults = gpus[2];
+  const std::uint64_t flag = waits.at(GpuSoftware::kData);
+  waits.start({kGpuProgram, "spin", {waits.address(flag)}, {4, 1, 1}});
+  expect_it_runs(runs);
+  EXPECT_EQ(faults.run({kGpuProgram, "store", {0x1000, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
+  EXPECT_EQ(faults.word(WL_GPU_FAULT_KIND_OFFSET), WL_GPU_FAULT_CODE_UNMAPPED);
+  faults.start({kGpuProgram, "spin", {faults.address(flag)}});
+  ASSERT_EQ(clients[2]->connection().reset(), 0);
+  ASSERT_EQ(clients[2]->bring_up(), 0);
+  expect_it_runs(faults);
+  EXPECT_EQ(waits.state(), WL_GPU_STATE_RUNNING);
+  EXPECT_EQ(runs.word(WL_GPU_COMPLETIONS_OFFSET), 1U);
+  EXPECT_EQ(runs.word(WL_GPU_FAULT_KIND_OFFSET), WL_GPU_FAULT_CODE_NONE);
+  const std::uint32_t one = 1;
+  waits.upload(flag, &one, 4);
+  EXPECT_EQ(waits.wait(), WL_GPU_STATE_DONE);
+  // Each has its own in names, counters and logs.
+  const auto names = bench.within([&] {
+    std::vector<std::string> out;
+    for (unsigned port = 0; port < bench.machine().functions(); ++port)
+      out.push_back(bench.machine().system().at_port(port).name);
+    return out;
+  });
+  EXPECT_THAT(names, testing::ElementsAre("peer[0]", "gpu[0]", "gpu[1]", "gpu[2]"));
+  std::map<std::string, std::uint64_t> launches;
+  EachCounter counters([&launches](std::string_view block, std::string_view name, std::uint64_t value,
+                                   std::string_view /*unit*/, std::string_view /*meaning*/) {
+    if (name == "launches") launches[std::string(block)] = value;
+  });
+  bench.within([&] { bench.machine().system().visit(counters); });
+  EXPECT_THAT(launches, testing::ElementsAre(testing::Pair("gpu[0]", 1), testing::Pair("gpu[1]", 1),
+                                             testing::Pair("gpu[2]", 2)));
+}
+
+TEST_P(ServedGpuInEveryTime, GpusOfOneMachineReachEachOthersMemory) {
+  ServedGpuBench bench(GetParam(), {ServedGpuBench::config({"gpus=2"}), 0, nullptr});
+  const auto one = bench.client(ServedGpuBench::kGpu), other = bench.client(ServedGpuBench::kGpu + 1),
+             peer = bench.client(ServedGpuBench::kPeer);
+  ASSERT_TRUE(one != nullptr && other != nullptr && peer != nullptr);
+  GpuSoftware gpu(*one), far(*other);
+  const std::uint64_t data = gpu.at(GpuSoftware::kData), window = WL_GPU_WINDOW_FIRST;
+  // Both show their kernels the other's memory, at the same address; a kernel each writes there.
+  const auto open = [&](GpuSoftware& of, const vfio_user::ClientMachine& to, unsigned number) {
+    of.open_window(number, to.bars()[0].address + (data & ~std::uint64_t{4095}), window, 65536, true);
+  };
+  open(gpu, *other, 0);
+  open(far, *one, 5);
+  const std::uint64_t within = window + data % 4096;
+  gpu.start({kGpuProgram, "count", {within, 1000}, {2, 1, 1}, {64, 1, 1}});
+  far.start({kGpuProgram, "count", {within, 5000}, {2, 1, 1}, {64, 1, 1}});
+  EXPECT_EQ(gpu.wait(), WL_GPU_STATE_DONE) << gpu.message();
+  EXPECT_EQ(far.wait(), WL_GPU_STATE_DONE) << far.message();
+  EXPECT_EQ(far.words(data, 128), counted_from(1000, 128));
+  EXPECT_EQ(gpu.words(data, 128), counted_from(5000, 128));
+  // And one reads what the other has.
+  ASSERT_EQ(gpu.run({kGpuProgram, "twice", {gpu.address(data), within}}), WL_GPU_STATE_DONE) << gpu.message();
+  EXPECT_EQ(gpu.words(data, 2), (std::vector<std::uint32_t>{2000, 2002}));
+  // A device copies from one to the other.
+  ServedDriver driver(*peer);
+  EXPECT_EQ(driver.copy(one->bars()[0].address + data, other->bars()[0].address + data, 256),
+            WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(far.words(data, 2), (std::vector<std::uint32_t>{2000, 2002}));
+  EXPECT_EQ(gpu.run({kGpuProgram, "store", {window + 65536, 1}, {1, 1, 1}, {1, 1, 1}}), WL_GPU_STATE_FAULTED);
+  EXPECT_THAT(gpu.message(), HasSubstr("past the end of a window"));
+}
+
+/// Launches of kernels that never end, with a limit.
+class GpuWithLimit : public ::testing::TestWithParam<std::tuple<bool, double>> {};
+
+TEST_P(GpuWithLimit, AKernelThatRunsForTooLongIsFaulted) {
+  ServedGpuBench bench(
+      std::get<0>(GetParam()),
+      {ServedGpuBench::config({"pcie.launch_limit_us=20", "gpus=2"}), std::get<1>(GetParam()), nullptr});
+  const auto client = bench.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  gpu.set(WL_GPU_INTERRUPT_ENABLE_OFFSET, WL_GPU_INTERRUPT_ENABLE_ENDED_MASK);
+  const std::uint64_t limit = 20ULL * gpu.word(WL_GPU_CLOCK_MHZ_OFFSET);
+  const std::string stands =
+      ".version 8.2\n.target sm_80\n.address_size 64\n.visible .entry wait() { bar.sync 0, 64; ret; }\n";
+  for (const Launch& launch :
+       {Launch{kGpuProgram, "spin", {gpu.address(gpu.at(GpuSoftware::kData))}, {4, 1, 1}},
+        Launch{stands, "wait", {}}}) {
+    gpu.start(launch);
+    // Nobody looks meanwhile: no time passes by that.
+    ASSERT_TRUE(gpu.hears_interrupt());
+    EXPECT_EQ(gpu.state(), WL_GPU_STATE_FAULTED);
+    EXPECT_EQ(gpu.word(WL_GPU_FAULT_KIND_OFFSET), WL_GPU_FAULT_CODE_TIMEOUT);
+    EXPECT_EQ(gpu.wide(WL_GPU_FAULT_ADDRESS_OFFSET), 0U);
+    EXPECT_THAT(gpu.message(), HasSubstr("20 microseconds"));
+    EXPECT_GE(gpu.wide(WL_GPU_CYCLES_OFFSET), limit);
+    EXPECT_LT(gpu.wide(WL_GPU_CYCLES_OFFSET), 2 * limit);
+  }
+  EXPECT_EQ(gpu.run({kGpuProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}}), WL_GPU_STATE_DONE);
+  EXPECT_EQ(gpu.word(WL_GPU_FAULT_KIND_OFFSET), WL_GPU_FAULT_CODE_NONE);
+}
+
+TEST_P(GpuWithLimit, AResetEndsAKernelThatSpins) {
+  ServedGpuBench bench(std::get<0>(GetParam()),
+                       {ServedGpuBench::config({}), std::get<1>(GetParam()), nullptr});
+  const auto client = bench.client(ServedGpuBench::kGpu);
+  ASSERT_NE(client, nullptr);
+  GpuSoftware gpu(*client);
+  gpu.start({kGpuProgram, "spin", {gpu.address(gpu.at(GpuSoftware::kData))}, {4, 1, 1}});
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
+  ASSERT_EQ(client->connection().reset(), 0);
+  ASSERT_EQ(client->bring_up(), 0);
+  EXPECT_EQ(gpu.state(), WL_GPU_STATE_IDLE);
+  EXPECT_EQ(gpu.run({kGpuProgram, "count", {gpu.address(gpu.at(GpuSoftware::kData)), 7}}), WL_GPU_STATE_DONE);
+}
+
+INSTANTIATE_TEST_SUITE_P(Serving, GpuWithLimit,
+                         ::testing::Combine(::testing::Bool(), ::testing::Values(0.0, 0.01)),
+                         [](const auto& time) {
+                           return std::string(std::get<0>(time.param) ? "Loose" : "Timed") +
+                                  (std::get<1>(time.param) == 0 ? "" : "Paced");
+                         });
 
 /// A write of a register, or a read, by hand.
 std::uint32_t access(GpuRegisters& registers, TlpKind kind, std::uint64_t offset, std::uint32_t value = 0) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <future>
 
+#include "rtl_models/pcie/root_complex/root_complex.h"
 #include "tests/platform/serve/served_peers.h"
 
 namespace warpline {
@@ -278,6 +279,39 @@ TEST(ServingOrder, ADeviceAnswersHoweverMuchForAnotherOneIsHeld) {
     }
     ASSERT_EQ(one->connection().listen(1), 0);
   }
+}
+
+TEST(ServingOrder, WhatWaitsBehindAWriteByMessageIsBounded) {
+  PcieSystemParameters parameters;
+  parameters.root.outside_queue = 8;
+  ServedPeers peers(ServedPeers::Options{1, false, 0, parameters});
+  const auto client = peers.client(0);
+  ASSERT_NE(client, nullptr);
+  ASSERT_EQ(client->connection().map({3, 0, kAsked, 0x1'0000}, -1), 0);
+  ServedDriver driver(*client, false);
+  fill(driver, kAsked, 0x1'0000);
+  for (unsigned tries = 0; !peers.within([&] { return peers.machine().waits_for_client(); }); ++tries)
+    ASSERT_LT(tries, 10'000U);
+  // Time passes in which all of it would come.
+  const std::uint64_t taken = peers.within([&] {
+    ServedMachine& machine = peers.machine();
+    const Cycle end = machine.now() + 100'000;
+    while (machine.next_activity() <= end) static_cast<void>(machine.advance(end, std::chrono::seconds(1)));
+    return peers.system().root().to_device(0).counters().payload_received;
+  });
+  EXPECT_LT(taken, 0x8000U);
+  unsigned written = 0;
+  client->connection().answer_by([&](std::uint64_t, std::uint8_t*, std::size_t bytes, bool) {
+    written += static_cast<unsigned>(bytes);
+    return true;
+  });
+  wl_peer_completion completion{};
+  for (unsigned tries = 0; wl_peer_poll(&driver.peer(), 0, &completion) == WL_NONE; ++tries) {
+    ASSERT_LT(tries, 10'000U);
+    ASSERT_EQ(client->connection().listen(1), 0);
+  }
+  EXPECT_EQ(completion.status, WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(written, 0x1'0000U);
 }
 
 TEST(ServingOrder, NobodyWaitsLongForASilentClient) {

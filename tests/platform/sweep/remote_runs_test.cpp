@@ -108,10 +108,8 @@ TEST_F(Remote, RunsHaveTheirProfiles) {
 }
 
 TEST_F(Remote, ARunThatDiesIsLostAndTheStudyGoesOn) {
-  study_.limit_s = 5;
   const std::vector<std::string> rows = run([](const std::vector<std::string>& words) {
     if (number_of(words) == 5) raise(SIGKILL);
-    if (number_of(words) == 7) pause();
     if (number_of(words) == 9) {
       dprintf(2, "error: \xff is no text\n");
       return 2;
@@ -120,9 +118,21 @@ TEST_F(Remote, ARunThatDiesIsLostAndTheStudyGoesOn) {
   });
   ASSERT_EQ(rows.size(), 24U);
   EXPECT_EQ(rows[5], "5 lost its process was killed by signal 9 (Killed), 2 times");
-  EXPECT_EQ(rows[7], "7 too long it was not done after 5 s");
   EXPECT_EQ(rows[9], "9 refused \xef\xbf\xbd is no text");
   EXPECT_EQ(rows[23], "23 finished 123");
+}
+
+TEST_F(Remote, ARunThatTakesTooLongIsEndedAndTheStudyGoesOn) {
+  // Others may be as slow, on a host that does something else.
+  study_.limit_s = 0.2;
+  const std::vector<std::string> rows = run([](const std::vector<std::string>& words) {
+    if (number_of(words) == 7) pause();
+    return well(words);
+  });
+  ASSERT_EQ(rows.size(), 24U);
+  EXPECT_EQ(rows[7], "7 too long it was not done after 0.2 s");
+  EXPECT_TRUE(rows[23] == "23 finished 123" || rows[23] == "23 too long it was not done after 0.2 s")
+      << rows[23];
 }
 
 TEST_F(Remote, WhatStopsAWorkerStopsTheStudy) {

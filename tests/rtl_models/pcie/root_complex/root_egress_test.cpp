@@ -2,6 +2,10 @@
 // another one, then tells somebody else by way of memory, who then asks the other one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
+#include <optional>
+
 #include "rtl_models/base/random.h"
 #include "tests/rtl_models/pcie/root_complex/bench_of_root.h"
 
@@ -137,6 +141,54 @@ TEST(RootEgressClasses, WritesDoNotWaitForRequestsThatWantAnAnswer) {
   EXPECT_EQ(bench.run(), RunOutcome::quiescent);
   EXPECT_EQ(bench.device(1).came.size(), 70U);
   EXPECT_EQ(bench.device(0).came.size(), 60U);
+}
+
+/// Memory that takes writes, and says later that they are done.
+class SlowMemory final : public OutsideMemory {
+ public:
+  [[nodiscard]] Place find(const Tlp& request) override { return {Place::In::memory, request.address}; }
+  [[nodiscard]] std::optional<CompletionStatus> perform(Tlp& request, bool /*may_wait*/) override {
+    under_way.push_back(&request);
+    addresses.push_back(request.address);
+    return std::nullopt;
+  }
+  std::deque<Tlp*> under_way;
+  std::vector<std::uint64_t> addresses;
+};
+
+TEST(RootEgressClasses, WhatWaitsBehindAWriteOfMemoryOutsideIsBounded) {
+  constexpr unsigned kWrites = 2000;
+  for (const unsigned bound : {1U, 7U, 65536U}) {
+    RootComplexParameters parameters;
+    parameters.outside_queue = bound;
+    BenchOfRoot bench(2, parameters);
+    SlowMemory memory;
+    bench.root.reach_outside(memory);
+    for (unsigned i = 0; i < kWrites; ++i) bench.device(0).send(1, TlpKind::memory_write, 0x1000 + 8 * i, 8);
+    bench.device(1).send(1, TlpKind::memory_write, 0x9'0000, 8);
+    static_cast<void>(bench.run(100'000));
+    // One of either device is under way; of the others no more than the bound were taken, and what was on its
+    // way to memory by then.
+    EXPECT_EQ(memory.under_way.size(), 2U);
+    const std::uint64_t taken = bench.root.to_device(0).counters().packets_received;
+    if (bound > kWrites) {
+      EXPECT_EQ(taken, kWrites);
+    } else {
+      EXPECT_LE(taken, 1 + bound + parameters.memory_latency + parameters.channel_distance) << bound;
+    }
+    for (unsigned ended = 0; ended <= kWrites && !memory.under_way.empty(); ++ended) {
+      Tlp& tlp = *memory.under_way.front();
+      memory.under_way.pop_front();
+      bench.root.finish_outside(tlp, CompletionStatus::successful);
+      static_cast<void>(bench.run(bench.engine.now() + 1000));
+    }
+    // All come, in order.
+    memory.addresses.erase(std::remove(memory.addresses.begin(), memory.addresses.end(), 0x9'0000U),
+                           memory.addresses.end());
+    ASSERT_EQ(memory.addresses.size(), kWrites);
+    EXPECT_TRUE(std::is_sorted(memory.addresses.begin(), memory.addresses.end()));
+    EXPECT_EQ(bench.run(), RunOutcome::quiescent);
+  }
 }
 
 }  // namespace root_egress_test
