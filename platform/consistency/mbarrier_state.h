@@ -8,7 +8,7 @@ namespace warpline::litmus {
 /// of transactions of the phase under way, in one number, which is 0 at first. Programs see it through the
 /// operations alone.
 struct MbarrierState {
-  static constexpr unsigned kPhases = 4;  ///< of which a phase is told apart, as hardware does
+  static constexpr unsigned kPhases = 4;  ///< of which the states that arrivals return tell one apart
 
   std::uint64_t phase = 0;
   std::uint64_t arrived = 0;

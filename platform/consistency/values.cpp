@@ -100,9 +100,8 @@ std::optional<std::int64_t> Values::work_out(unsigned thread, const Value& v) {
   if (v.kind == Value::Kind::phase || v.kind == Value::Kind::waited) {
     const std::int64_t phase = MbarrierState::of(*a).phase_number();
     if (v.kind == Value::Kind::phase) return phase;
-    // What is waited for is complete when another phase has begun.
-    const std::int64_t kept = i.mbarrier == MbarrierUse::parity_wait ? 2 : MbarrierState::kPhases;
-    return ((phase ^ *b) & (kept - 1)) != 0 ? 1 : 0;
+    // What is waited for is complete when the next phase has begun; of earlier ones the parity decides.
+    return ((phase ^ *b) & 1) != 0 ? 1 : 0;
   }
   if (v.kind == Value::Kind::narrowed) return extended(i.op.type, x);
   const std::uint64_t operand = i.subtracts ? 0 - y : y;

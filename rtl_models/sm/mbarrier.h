@@ -97,8 +97,12 @@ class Mbarrier {
   }
 
   [[nodiscard]] bool valid() const { return valid_; }
-  /// Whether the phase in which `state`, the word of an earlier moment, was taken is complete.
-  [[nodiscard]] bool has_completed(std::uint64_t state) const { return phase_ != Mbarrier(state).phase_; }
+  /// Whether the phase in which `state`, the word of an earlier moment, was taken is complete: the present
+  /// one or the one before (PTX ISA, "mbarrier.test_wait"). Of an earlier one the parity decides, as on an
+  /// H200.
+  [[nodiscard]] bool has_completed(std::uint64_t state) const {
+    return has_completed_parity(Mbarrier(state).phase_parity());
+  }
   /// Whether the phase of that parity that is the present one or the one before is complete.
   [[nodiscard]] bool has_completed_parity(unsigned parity) const { return (phase_ & 1U) != (parity & 1U); }
   /// Which of four phases, in turn, is under way; and the state that an arrival in one of them is answered,
@@ -140,7 +144,7 @@ class Mbarrier {
   }
 
   bool valid_ = false;
-  std::uint8_t phase_ = 0;  ///< modulo 4, so that a state of some phases ago is known as complete
+  std::uint8_t phase_ = 0;  ///< modulo 4
   std::uint32_t expected_ = 0, pending_ = 0;
   std::int32_t bytes_ = 0;  ///< negative: more have come than were expected so far
 };

@@ -17,11 +17,18 @@ float number(Flushed x) {
 struct HalfValue {
   std::uint16_t bits;
 };
+/// Flushed first, too.
+struct FlushedHalf {
+  std::uint16_t bits;
+};
 struct BrainValue {
   std::uint16_t bits;
 };
 double number(HalfValue x) {
   return decode(x.bits, kHalf);
+}
+double number(FlushedHalf x) {
+  return (x.bits & 0x7C00U) == 0 ? 0.0 : decode(x.bits, kHalf);
 }
 double number(BrainValue x) {
   return decode(x.bits, kBrain);
@@ -87,7 +94,7 @@ Comparison comparison_of(DataType type, Relation r, bool flush) {
     case DataType::f32: return flush ? comparison<Flushed>(r) : comparison<float>(r);
     case DataType::f64: return comparison<double>(r);
     case DataType::f16x2:
-    case DataType::f16: return comparison<HalfValue>(r);
+    case DataType::f16: return flush ? comparison<FlushedHalf>(r) : comparison<HalfValue>(r);
     case DataType::bf16x2:
     case DataType::bf16: return comparison<BrainValue>(r);
     default: return with_integer(type, [r](auto zero) { return comparison<decltype(zero)>(r); });

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/opcodes.h"
@@ -56,12 +57,40 @@ double read_float(std::uint64_t raw, DataType type, const Op& op) {
   return static_cast<double>(flushed(op, bits_as<float>(static_cast<std::uint32_t>(raw))));
 }
 
-/// `x`, exact or rounded to odd, as a number of type `to`.
+/// Explicit bits of the significand.
+unsigned mantissa_bits(DataType t) {
+  return t == DataType::f64 ? 52 : t == DataType::f32 ? 23 : t == DataType::f16 ? 10 : 7;
+}
+
+/// A NaN of type `from`, made quiet, as one of type `to`: its sign, and of its payload what there is room
+/// for.
+std::uint64_t carried_nan(std::uint64_t raw, DataType from, DataType to) {
+  const unsigned had = mantissa_bits(from);
+  const unsigned has = mantissa_bits(to);
+  const std::uint64_t payload = raw & ((std::uint64_t{1} << had) - 1);
+  const std::uint64_t moved = has > had ? payload << (has - had) : payload >> (had - has);
+  const unsigned sign = 8 * size_of(to) - 1;
+  const std::uint64_t exponent = (std::uint64_t{1} << sign) - (std::uint64_t{1} << has);
+  return (raw >> (8 * size_of(from) - 1) & 1U) << sign | exponent | std::uint64_t{1} << (has - 1) | moved;
+}
+
+/// What becomes of NaN, which the PTX ISA leaves open, where an H200 was found to keep its payload: from and
+/// to binary64, and where the bits are only moved. Nothing where the result is canonical.
+std::optional<std::uint64_t> kept_nan(std::uint64_t raw, const Op& op, const Conversion& c) {
+  if (op.saturate) return std::nullopt;
+  const bool moves = c.from == c.to && !c.integral && !op.flush;
+  if (moves && (c.to == DataType::f32 || c.to == DataType::f64)) return raw;
+  if (c.from == DataType::bf16 && c.to == DataType::f32 && !c.integral) return raw << 16U;
+  if (c.from != DataType::f64 && c.to != DataType::f64) return std::nullopt;
+  return carried_nan(raw, c.from, c.to);
+}
+
+/// `x`, exact or rounded to odd, as a number of type `to`. Pre: no NaN to binary64 without `.sat`.
 std::uint64_t write_float(double x, const Op& op, const Conversion& c) {
   if (op.saturate) x = saturated(x);
   if (c.relu && std::signbit(x) && x == x) x = 0;
   switch (c.to) {
-    case DataType::f64: return bits_as<std::uint64_t>(canonical(x));
+    case DataType::f64: return bits_as<std::uint64_t>(x);
     case DataType::f16: return encode(x, kHalf, op.rounding, c.finite);
     case DataType::bf16: return encode(x, kBrain, op.rounding, c.finite);
     default: break;
@@ -69,8 +98,12 @@ std::uint64_t write_float(double x, const Op& op, const Conversion& c) {
   return bits_as<std::uint32_t>(canonical(flushed(op, narrow(x, op.rounding))));
 }
 
+/// PTX ISA, "cvt": NaN becomes zero, or to or from 64 bits the number whose highest bit alone is set.
 std::uint64_t float_to_integer(double x, const Op& op, const Conversion& c) {
-  if (x != x) return 0;
+  if (x != x) {
+    if (c.from != DataType::f64 && size_of(c.to) != 8) return 0;
+    return static_cast<std::uint64_t>(is_signed(c.to) ? lowest(c.to) : (highest(c.to) >> 1) + 1);
+  }
   const double whole = to_integral(x, op.rounding);
   const Int128 low = lowest(c.to);
   const Int128 high = highest(c.to);
@@ -80,6 +113,7 @@ std::uint64_t float_to_integer(double x, const Op& op, const Conversion& c) {
 }
 
 std::uint64_t integer_to_float(Int128 value, const Op& op, const Conversion& c) {
+  if (op.saturate) value = std::clamp<Int128>(value, 0, 1);
   const auto magnitude = static_cast<std::uint64_t>(value < 0 ? -value : value);
   const double sign = value < 0 ? -1 : 1;
   const double high = sign * static_cast<double>(magnitude & ~std::uint64_t{0x7FF});
@@ -99,6 +133,8 @@ std::uint64_t convert(std::uint64_t raw, const Op& op, const Conversion& c) {
   if (!is_float(c.from)) return integer_to_float(value_of(raw, c.from), op, c);
   const double x = read_float(raw, c.from, op);
   if (!is_float(c.to)) return float_to_integer(x, op, c);
+  if (x != x)
+    if (const auto nan = kept_nan(raw, op, c)) return *nan;
   return write_float(c.integral ? to_integral(x, op.rounding) : x, op, c);
 }
 
@@ -123,10 +159,15 @@ std::uint32_t convert_pair(const Op& op, std::uint32_t a, std::uint32_t b) {
 
 template <class To, class From>
 To cast(From a) {
-  if constexpr (std::is_floating_point_v<From>)
-    return canonical(static_cast<To>(a));
-  else
-    return static_cast<To>(a);
+  if constexpr (std::is_floating_point_v<From>) {
+    constexpr bool kWidens = sizeof(To) > sizeof(From);
+    constexpr DataType kFrom = kWidens ? DataType::f32 : DataType::f64;
+    constexpr DataType kTo = kWidens ? DataType::f64 : DataType::f32;
+    using Bits = std::conditional_t<kWidens, std::uint64_t, std::uint32_t>;
+    using Raw = std::conditional_t<kWidens, std::uint32_t, std::uint64_t>;
+    if (a != a) return bits_as<To>(static_cast<Bits>(carried_nan(bits_as<Raw>(a), kFrom, kTo)));
+  }
+  return static_cast<To>(a);
 }
 
 /// The handler of conversions that compiled code is full of, where the registers have the types' widths.
@@ -155,6 +196,48 @@ bool convertible(DataType t) {
          t != DataType::f16x2 && t != DataType::bf16x2;
 }
 
+/// How a conversion between floats may round.
+enum class Rounds : std::uint8_t { never, may, must };
+Rounds rounds_between_floats(const Conversion& c) {
+  if (c.to == c.from) return Rounds::never;
+  if (size_of(c.to) == size_of(c.from)) return Rounds::may;  // f16 and bf16
+  if (size_of(c.to) < size_of(c.from)) return Rounds::must;
+  return c.from == DataType::bf16 ? Rounds::may : Rounds::never;
+}
+
+bool holds_all(DataType to, DataType from) {
+  return lowest(to) <= lowest(from) && highest(from) <= highest(to);
+}
+
+/// Refuses the modifiers that no conversion between these types has (PTX ISA, "cvt", and what its assembler
+/// takes). `rounded`: one of .rn, .rz, .rm and .rp is said.
+void check_modifiers(Decoder& d, const Op& op, const Conversion& c, bool rounded) {
+  const bool from_float = is_float(c.from);
+  const bool to_float = is_float(c.to);
+  const bool brain = c.from == DataType::bf16 || c.to == DataType::bf16;
+  if (brain && (size_of(c.from) == 1 || size_of(c.to) == 1))
+    d.fail("'cvt' does not convert between these types");
+  if (op.flush && c.from != DataType::f32 && c.to != DataType::f32)
+    d.fail("'.ftz' goes with a conversion from or to '.f32'");
+  if (op.saturate && brain) d.fail("'.sat' does not go with '.bf16'");
+  if (op.saturate && !from_float && !to_float && holds_all(c.to, c.from))
+    d.fail("'.sat' goes with a type that does not hold every value of the other");
+  if (!from_float || !to_float) {
+    if (c.integral && !(from_float && !to_float))
+      d.fail("'cvt' rounds to an integer value only from a float");
+    if (rounded && !to_float)
+      d.fail("a conversion to an integer takes none of '.rn', '.rz', '.rm' and '.rp'");
+    if (!rounded && to_float) d.fail("a conversion from integer to float needs '.rn', '.rz', '.rm' or '.rp'");
+    return;
+  }
+  const Rounds rounds = rounds_between_floats(c);
+  if (c.integral && c.to != c.from)
+    d.fail("a float is rounded to an integer value only where its type stays the same");
+  if (rounds == Rounds::must && !rounded)
+    d.fail("a conversion to a narrower float needs '.rn', '.rz', '.rm' or '.rp'");
+  if (rounds == Rounds::never && rounded) d.fail("this conversion is exact, and takes no rounding modifier");
+}
+
 void decode_pair(Decoder& d, Op op, Conversion c) {
   c.to = c.to == DataType::f16x2 ? DataType::f16 : DataType::bf16;
   op.r = d.operands(DataType::b32, {DataType::f32, DataType::f32}).r;
@@ -167,6 +250,7 @@ void decode_cvt(Decoder& d) {
   if (decode_narrow_conversion(d)) return;
   Op op;
   Conversion c;
+  const bool rounded = d.has(".rn") || d.has(".rz") || d.has(".rm") || d.has(".rp");
   const auto integral = d.take_one_of({".rni", ".rzi", ".rmi", ".rpi"});
   c.integral = integral.has_value();
   op.rounding = integral ? static_cast<Rounding>(*integral) : d.take_rounding();
@@ -181,6 +265,7 @@ void decode_cvt(Decoder& d) {
   if (!convertible(c.to) || !convertible(c.from)) d.fail("'cvt' does not convert between these types");
   if (is_float(c.from) && !is_float(c.to) && !c.integral)
     d.fail("a conversion from float to integer needs '.rni', '.rzi', '.rmi' or '.rpi'");
+  check_modifiers(d, op, c, rounded);
   d.need_operands(2);
   const auto register_type = [](DataType t) { return size_of(t) == 2 && is_float(t) ? DataType::b16 : t; };
   op.target = c.pack();

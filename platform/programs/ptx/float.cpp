@@ -48,13 +48,14 @@ Handler fused32() {
 
 template <FloatOperation kOperation>
 double in_64_bits(const Op& op, double a, double b, double c) {
-  return canonical(rounded64(op.rounding, a, b, c, [](double x, double y, [[maybe_unused]] double z) {
+  const double r = rounded64(op.rounding, a, b, c, [](double x, double y, [[maybe_unused]] double z) {
     if constexpr (kOperation == FloatOperation::add) return x + y;
     if constexpr (kOperation == FloatOperation::sub) return x - y;
     if constexpr (kOperation == FloatOperation::mul) return x * y;
     if constexpr (kOperation == FloatOperation::fma) return std::fma(x, y, z);
     return x;
-  }));
+  });
+  return kOperation == FloatOperation::fma ? with_payload(r, b, c, a) : with_payload(r, b, a);
 }
 
 /// Bit 0 of mode: a NaN operand makes the result NaN; bit 1: .xorsign.abs; bit 2: .abs. -0 is below +0.
@@ -74,15 +75,23 @@ T extreme_of(const Op& op, T x, T y) {
   else
     r = (x < y) == kMax ? y : x;
   if ((op.mode & 2U) != 0 && negative) r = -r;
-  return canonical(r);
+  if constexpr (sizeof(T) == 8)
+    return with_payload(r, y, x);
+  else
+    return canonical(r);
 }
 
-/// Of the bits of a binary32 or binary64.
+/// Of the bits of a binary32 or binary64. NaN is unspecified; that of binary64 keeps its sign, as on an H200.
 template <class U, bool kNegate>
 U with_other_sign(const Op& op, U x) {
   constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
   if constexpr (sizeof(U) == 4) {
-    x = bits_as<U>(flushed(op, bits_as<float>(x)));
+    const auto number = bits_as<float>(x);
+    if (number != number) return kNan32;
+    x = bits_as<U>(flushed(op, number));
+  } else {
+    const auto number = bits_as<double>(x);
+    if (number != number) return bits_as<U>(quiet(number));
   }
   return kNegate ? x ^ kSign : x & ~kSign;
 }

@@ -42,11 +42,12 @@ float function32(const Op& op, float a) {
 
 template <Function kFunction>
 double function64(const Op& op, double a) {
-  return canonical(rounded64(op.rounding, a, 0, 0, [](double x, double, double) {
+  const double r = rounded64(op.rounding, a, 0, 0, [](double x, double, double) {
     if constexpr (kFunction == Function::square_root) return std::sqrt(x);
     if constexpr (kFunction == Function::reciprocal_root) return 1.0 / std::sqrt(x);
     return 1.0 / x;
-  }));
+  });
+  return with_payload(r, a);
 }
 
 /// On one 16-bit float, or on two side by side: T. Op::wide_address: halves, not bfloat16.
@@ -77,15 +78,16 @@ void decode_function16(Decoder& d, DataType type, bool flush) {
   d.emit(op, latency::kFunction);
 }
 
-/// `.approx.ftz.f64`: subnormals count as zero, and the low 32 bits of operand and result are zero.
+/// `.approx.ftz.f64`: subnormals count as zero, and the low 32 bits of operand and result are zero, those of
+/// NaN, too.
 template <Function kFunction>
 std::uint64_t gross64(std::uint64_t a) {
   const auto flush = [](std::uint64_t bits) {
     return (bits & 0x7FF0000000000000U) == 0 ? bits & 0x8000000000000000U : bits;
   };
-  const auto raw = bits_as<double>(a);
-  const auto x = raw != raw ? raw : bits_as<double>(flush(a & 0xFFFFFFFF00000000U));
-  const double r = canonical(kFunction == Function::reciprocal ? 1.0 / x : 1.0 / std::sqrt(x));
+  const auto x = bits_as<double>(flush(a & 0xFFFFFFFF00000000U));
+  const double r = kFunction == Function::reciprocal ? 1.0 / x : 1.0 / std::sqrt(x);
+  if (r != r) return 0x7FFFFFFF00000000U;
   return flush(bits_as<std::uint64_t>(r) & 0xFFFFFFFF00000000U);
 }
 
@@ -116,11 +118,24 @@ void decode_function(Decoder& d) {
 }
 
 float divide32(const Op& op, float a, float b) {
-  return canonical(flushed(op, div32(flushed(op, a), flushed(op, b), op.rounding)));
+  const float x = flushed(op, a);
+  const float y = flushed(op, b);
+  // Under `.ftz` what is below the normal numbers before it is rounded becomes zero.
+  const bool tiny = std::fabs(static_cast<double>(x)) < std::fabs(static_cast<double>(y)) * kLeastNormal32;
+  const float q = div32(x, y, op.rounding);
+  return op.flush && tiny && !std::isinf(y) ? std::copysign(0.0F, q) : canonical(flushed(op, q));
+}
+
+/// PTX ISA, "div", `.approx.f32`: the reciprocal of a divisor above 2^126 counts as zero.
+float divide_roughly(const Op& op, float a, float b) {
+  const float magnitude = std::fabs(b);
+  const bool vanishes = magnitude > 0x1p126F && !std::isinf(magnitude);
+  return vanishes ? canonical(flushed(op, a) * std::copysign(0.0F, b)) : divide32(op, a, b);
 }
 
 double divide64(const Op& op, double a, double b) {
-  return canonical(rounded64(op.rounding, a, b, 0, [](double x, double y, double) { return x / y; }));
+  return with_payload(rounded64(op.rounding, a, b, 0, [](double x, double y, double) { return x / y; }), a,
+                      b);
 }
 
 /// Of the bits of floating-point numbers.
@@ -139,6 +154,7 @@ void decode_copysign(Decoder& d) {
 
 enum class Test : std::uint8_t { finite, infinite, number, notanumber, normal, subnormal };
 
+/// PTX ISA, "testp": zeros count as normal.
 template <class T>
 bool passes(const Op& op, T a) {
   const int kind = std::fpclassify(a);
@@ -147,7 +163,7 @@ bool passes(const Op& op, T a) {
     case Test::infinite: return kind == FP_INFINITE;
     case Test::number: return kind != FP_NAN;
     case Test::notanumber: return kind == FP_NAN;
-    case Test::normal: return kind == FP_NORMAL;
+    case Test::normal: return kind == FP_NORMAL || kind == FP_ZERO;
     case Test::subnormal: return kind == FP_SUBNORMAL;
   }
   return false;
@@ -171,13 +187,14 @@ void decode_test(Decoder& d) {
 
 void decode_float_divide(Decoder& d, DataType type) {
   const bool single = type == DataType::f32;
-  const bool approximate = single && (d.take(".approx") || d.take(".full"));
+  const bool rough = single && d.take(".approx");
+  const bool approximate = rough || (single && d.take(".full"));
   const Rounding rounding = approximate ? Rounding::nearest : d.take_rounding();
   const bool flush = single && d.take(".ftz");
   Op op = d.operands(type, 2);
   op.rounding = rounding;
   op.flush = flush;
-  op.run = single ? &run_lanes<&divide32> : &run_lanes<&divide64>;
+  op.run = !single ? &run_lanes<&divide64> : rough ? &run_lanes<&divide_roughly> : &run_lanes<&divide32>;
   d.emit(op, !single ? latency::kDivide64 : approximate ? latency::kFunction : latency::kDivide32);
 }
 

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "platform/programs/ptx/families.h"
 #include "platform/programs/ptx/rounding.h"
 
@@ -28,8 +30,11 @@ std::uint16_t arithmetic(const Op& op, std::uint16_t a, std::uint16_t b, std::ui
   const auto operation = static_cast<FloatOperation>(op.count);
   if ((op.mode & 2U) != 0 && (a == kOutOfBoundsNan || b == kOutOfBoundsNan)) return 0;
   const auto take = [&](std::uint16_t x) { return decode(op.flush ? flush(x, format) : x, format); };
-  std::uint16_t r = encode(evaluate(operation, take(a), take(b), take(c)), format, Rounding::nearest);
-  if (op.flush) r = flush(r, format);
+  double exact = evaluate(operation, take(a), take(b), take(c));
+  // What is below the normal numbers before it is rounded becomes zero (measured on an H200).
+  if (op.flush && std::fabs(exact) < std::ldexp(1.0, 2 - (1 << (format.exponent - 1))))
+    exact = std::copysign(0.0, exact);
+  std::uint16_t r = encode(exact, format, Rounding::nearest);
   const bool is_nan = decode(r, format) != decode(r, format);
   if (op.saturate) {
     const double x = decode(r, format);
@@ -63,6 +68,7 @@ std::uint16_t extreme(const Op& op, std::uint16_t a, std::uint16_t b, SmallForma
 
 std::uint16_t sign(const Op& op, std::uint16_t a, SmallFormat format) {
   if (op.flush) a = flush(a, format);
+  if (const double x = decode(a, format); x != x) return 0x7FFF;
   return static_cast<std::uint16_t>(
       static_cast<FloatOperation>(op.count) == FloatOperation::neg ? a ^ 0x8000U : a & 0x7FFFU);
 }

@@ -123,7 +123,7 @@ enum class TensorRounding : std::uint8_t { nearest, zero, away };
 std::uint32_t to_tf32(const Op& op, std::uint32_t x) {
   constexpr std::uint32_t kInfinity = 0x7F800000;
   constexpr std::uint32_t kCut = 0x1FFF;
-  if ((x & 0x7FFFFFFFU) > kInfinity) return kNan32;
+  if ((x & 0x7FFFFFFFU) > kInfinity) return kNan32 & ~kCut;
   const std::uint32_t sign = x & 0x80000000U;
   if ((op.target & kRelu) != 0 && sign != 0) return 0;
   std::uint32_t r = x;

@@ -14,14 +14,24 @@
 
 namespace warpline::ptx {
 
-inline constexpr std::uint32_t kNan32 = 0x7FFFFFFF;  ///< PTX ISA: NaN results of binary32 arithmetic
-inline constexpr std::uint64_t kNan64 = 0x7FF8000000000000;
+inline constexpr std::uint32_t kNan32 = 0x7FFFFFFF;          ///< PTX ISA: NaN results of binary32 arithmetic
+inline constexpr std::uint64_t kNan64 = 0xFFF8000000000000;  ///< of binary64, of operands that are none
+inline constexpr double kLeastNormal32 = 0x1p-126;
 
 inline float canonical(float x) {
   return x != x ? bits_as<float>(kNan32) : x;
 }
-inline double canonical(double x) {
-  return x != x ? bits_as<double>(kNan64) : x;
+inline double quiet(double nan) {
+  return bits_as<double>(bits_as<std::uint64_t>(nan) | 0x0008000000000000U);
+}
+/// `result`, and where it is NaN the first NaN among `operands`, made quiet, else kNan64. The PTX ISA leaves
+/// open which NaN a binary64 operation gives; this, and the order of the operands, was measured on an H200.
+template <class... Operands>
+double with_payload(double result, Operands... operands) {
+  if (result == result) return result;
+  for (const double x : {operands...})
+    if (x != x) return quiet(x);
+  return bits_as<double>(kNan64);
 }
 
 /// `.ftz`: a subnormal becomes zero of its sign.
@@ -68,18 +78,21 @@ inline float add32(float a, float b, Rounding rounding) {
   const double s = sum_to_odd(static_cast<double>(a), static_cast<double>(b));
   return narrow(s == 0 ? signed_zero(static_cast<double>(a), static_cast<double>(b), rounding) : s, rounding);
 }
-inline float mul32(float a, float b, Rounding rounding) {
-  return narrow(static_cast<double>(a) * static_cast<double>(b), rounding);
+/// `exact` rounded to binary32 as `op` asks. Under `.ftz` what is below the normal numbers before it is
+/// rounded becomes zero (measured on an H200).
+inline float narrow(const Op& op, double exact) {
+  if (op.flush && std::fabs(exact) < kLeastNormal32) return std::copysign(0.0F, static_cast<float>(exact));
+  return narrow(exact, op.rounding);
 }
 /// Rounded once; to nearest it is what std::fma gives, but it vectorises.
 inline float fma32(float a, float b, float c) {
   return static_cast<float>(
       sum_to_odd(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c)));
 }
-inline float fma32(float a, float b, float c, Rounding rounding) {
+inline float fma32(const Op& op, float a, float b, float c) {
   const double p = static_cast<double>(a) * static_cast<double>(b);
   const double s = sum_to_odd(p, static_cast<double>(c));
-  return narrow(s == 0 ? signed_zero(p, static_cast<double>(c), rounding) : s, rounding);
+  return narrow(op, s == 0 ? signed_zero(p, static_cast<double>(c), op.rounding) : s);
 }
 /// From a quotient or root rounded to nearest, to the direction asked for. `excess` has the sign
 /// of (candidate - exact).

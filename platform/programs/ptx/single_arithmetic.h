@@ -13,8 +13,9 @@ float modified(const Op& op, float a, float b, float c) {
   float r = 0;
   if constexpr (kOperation == FloatOperation::add) r = add32(x, y, op.rounding);
   if constexpr (kOperation == FloatOperation::sub) r = add32(x, -y, op.rounding);
-  if constexpr (kOperation == FloatOperation::mul) r = mul32(x, y, op.rounding);
-  if constexpr (kOperation == FloatOperation::fma) r = fma32(x, y, flushed(op, c), op.rounding);
+  if constexpr (kOperation == FloatOperation::mul)
+    r = narrow(op, static_cast<double>(x) * static_cast<double>(y));
+  if constexpr (kOperation == FloatOperation::fma) r = fma32(op, x, y, flushed(op, c));
   r = flushed(op, r);
   if (op.saturate) r = saturated(r);
   return canonical(r);

@@ -294,7 +294,7 @@ std::vector<FormFamily> arithmetic_forms() {
           {"abs", "", "PTX ISA, abs", false, kAbsolute, true},
           {"ex2", "", "PTX ISA, ex2", false, kPower, true},
           {"tanh", "", "PTX ISA, tanh", false, kTangent, true},
-          {"set", "", "PTX ISA, set", false, kSet, true},
+          {"set", "", "PTX ISA, set", false, kSet},
           {"setp", "", "PTX ISA, setp", false, kCompare, true},
           {"redux", "", "PTX ISA, redux.sync", false, kReduce}};
 }

@@ -185,7 +185,11 @@ TEST(Atomic, DoublePrecisionSums) {
       << "2^53 + 1 ties to even";
   EXPECT_EQ(apply_atomic(O::add, T::f64, 0x4340000000000001, bits_of(1.0), 0), 0x4340000000000002U);
   EXPECT_EQ(apply_atomic(O::add, T::f64, 1, 1, 0), 2U) << "subnormals are kept";
-  EXPECT_EQ(apply_atomic(O::add, T::f64, 0x7FF0000000000000, 0xFFF0000000000000, 0), 0x7FF8000000000000U);
+  EXPECT_EQ(apply_atomic(O::add, T::f64, 0x7FF0000000000000, 0xFFF0000000000000, 0), 0xFFF8000000000000U);
+  // As an H200 does in global memory.
+  EXPECT_EQ(apply_atomic(O::add, T::f64, bits_of(1.0), 0xFFF0000000000001, 0), 0xFFF0000000000001U);
+  EXPECT_EQ(apply_atomic(O::add, T::f64, 0x7FF5555555555555, bits_of(1.0), 0), 0x7FF5555555555555U);
+  EXPECT_EQ(apply_atomic(O::add, T::f64, 0x7FFFFFFFFFFFFFFF, 0x7FF8000000000000, 0), 0x7FF8000000000000U);
   EXPECT_EQ(apply_atomic(O::add, T::f64, 0x7FEFFFFFFFFFFFFF, 0x7FEFFFFFFFFFFFFF, 0), 0x7FF0000000000000U);
   EXPECT_EQ(apply_atomic(O::add, T::f64, 0x8000000000000000, 0x8000000000000000, 0), 0x8000000000000000U);
 }

@@ -177,7 +177,7 @@ TEST(PtxFloat, ExtremesAndSigns) {
       {"infinite", [](float x) { return std::isinf(x); }},
       {"number", [](float x) { return !std::isnan(x); }},
       {"notanumber", [](float x) { return std::isnan(x); }},
-      {"normal", [](float x) { return std::isnormal(x); }},
+      {"normal", [](float x) { return std::isnormal(x) || x == 0; }},
       {"subnormal", [](float x) { return std::fpclassify(x) == FP_SUBNORMAL; }}};
   for (const auto& [name, holds] : tests)
     forms.push_back({std::string("testp.") + name + ".f32", "pred", {"f32"}, [h = holds](U64 a, U64, U64) {
@@ -242,8 +242,11 @@ TEST(PtxFloat, ConversionsWithIntegers) {
     const long double least = t.is_signed ? -std::ldexp(1.0L, static_cast<int>(t.width) - 1) : 0.0L;
     const long double most = std::ldexp(1.0L, static_cast<int>(t.width) - (t.is_signed ? 1 : 0)) - 1;
     for (const Mode& m : kModes) {
-      const auto to_integer = [=](double x) -> U64 {
-        if (std::isnan(x)) return 0;
+      const auto to_integer = [=](double x, bool from_double) -> U64 {
+        if (std::isnan(x)) {
+          if (!from_double && t.width != 64) return 0;
+          return low((t.is_signed ? ~U64{0} : U64{1}) << (t.width - 1), std::max(16U, t.width));
+        }
         const double whole =
             under(m.host, x, 0.0, 0.0, [](double v, double, double) { return std::nearbyint(v); });
         const long double clamped = std::min(std::max(static_cast<long double>(whole), least), most);
@@ -253,11 +256,11 @@ TEST(PtxFloat, ConversionsWithIntegers) {
       };
       forms.push_back(
           {std::string("cvt.") + m.name + "i." + t.name + ".f32", t.name, {"f32"}, [=](U64 a, U64, U64) {
-             return to_integer(static_cast<double>(f32(a)));
+             return to_integer(static_cast<double>(f32(a)), false);
            }});
       forms.push_back(
           {std::string("cvt.") + m.name + "i." + t.name + ".f64", t.name, {"f64"}, [=](U64 a, U64, U64) {
-             return to_integer(f64(a));
+             return to_integer(f64(a), true);
            }});
       const auto from_integer = [=](U64 a, auto zero) {
         using T = decltype(zero);
@@ -396,6 +399,97 @@ TEST(PtxFloat, HalfArithmetic) {
   forms.push_back(
       {"cvt.f32.f16", "f32", {"f16"}, [=](U64 a, U64, U64) { return bits(static_cast<float>(value(a))); }});
   check_forms(forms, 29);
+}
+
+/// An instruction on given bits, and what an H200 made of them.
+struct Measured {
+  const char* form;
+  unsigned result_bits;                           ///< of the register
+  std::vector<std::pair<unsigned, U64>> sources;  ///< bits of the register, value
+  U64 result;
+};
+
+void check_measured(const std::vector<Measured>& rows) {
+  std::vector<Form> forms;
+  for (const Measured& row : rows) {
+    std::string before;
+    std::string call = std::string(row.form) + " $d";
+    for (std::size_t n = 0; n < row.sources.size(); ++n) {
+      const auto [width, value] = row.sources[n];
+      const std::string type = ".b" + std::to_string(width);
+      const std::string name = "%m" + std::to_string(n);
+      before +=
+          ".reg " + type + " " + name + "; mov" + type + " " + name + ", " + std::to_string(value) + "; ";
+      call += ", " + name;
+    }
+    forms.push_back(
+        {before + call, "b" + std::to_string(row.result_bits), {}, [r = row.result](U64, U64, U64) {
+           return r;
+         }});
+  }
+  check_forms(forms, 31);
+}
+
+TEST(PtxFloat, FlushedResultsAreThoseThatAnH200Gave) {
+  check_measured({
+      {"mul.ftz.f32", 32, {{32, 0x3F7FFFFF}, {32, 0x00800000}}, 0},
+      {"mul.f32", 32, {{32, 0x3F7FFFFF}, {32, 0x00800000}}, 0x00800000},
+      {"mul.rn.ftz.sat.f32", 32, {{32, 0x00800000}, {32, 0x3F7FFFFF}}, 0},
+      {"mul.rm.ftz.f32", 32, {{32, 0x80800000}, {32, 0x3F7FFFFF}}, 0x80000000},
+      {"div.rn.ftz.f32", 32, {{32, 0x017FFFFF}, {32, 0x40800000}}, 0},
+      {"div.rm.ftz.f32", 32, {{32, 0x80800000}, {32, 0x3F800001}}, 0x80000000},
+      {"div.full.ftz.f32", 32, {{32, 0x817FFFFF}, {32, 0x40800000}}, 0x80000000},
+      {"fma.rn.ftz.f16", 16, {{16, 0x0400}, {16, 0x3BFF}, {16, 0x011E}}, 0},
+      {"set.eq.ftz.u16.f16", 16, {{16, 0x03FF}, {16, 0}}, 0xFFFF},
+      {"set.eq.u16.f16", 16, {{16, 0x03FF}, {16, 0}}, 0},
+  });
+}
+
+TEST(PtxFloat, NansAreThoseThatAnH200Gave) {
+  constexpr U64 kSignaling = 0x7FF5555555555555;
+  constexpr U64 kQuiet = 0x7FFD555555555555;
+  check_measured({
+      {"add.f64", 64, {{64, 0x3FF0000000000000}, {64, kSignaling}}, kQuiet},
+      {"sub.f64", 64, {{64, 0x7FF8000000000000}, {64, kSignaling}}, kQuiet},
+      {"sub.f64", 64, {{64, 0x7FF0000000000000}, {64, 0x7FF0000000000000}}, 0xFFF8000000000000},
+      {"mul.f64", 64, {{64, kSignaling}, {64, 0}}, kQuiet},
+      {"div.rn.f64", 64, {{64, 0xFFF8000000000000}, {64, kSignaling}}, 0xFFF8000000000000},
+      {"fma.rn.f64", 64, {{64, 0x7FFFFFFFFFFFFFFF}, {64, kSignaling}, {64, 0}}, kQuiet},
+      {"fma.rn.f64", 64, {{64, 0xFFF8000000000000}, {64, 0}, {64, 0xFFF0000000000001}}, 0xFFF8000000000001},
+      {"sqrt.rn.f64", 64, {{64, 0xC077064480E86E77}}, 0xFFF8000000000000},
+      {"min.f64", 64, {{64, ~U64{0}}, {64, kSignaling}}, kQuiet},
+      {"abs.f64", 64, {{64, 0xFFF5555555555555}}, 0xFFFD555555555555},
+      {"neg.f64", 64, {{64, kSignaling}}, kQuiet},
+      {"rcp.approx.ftz.f64", 64, {{64, kSignaling}}, 0x7FFFFFFF00000000},
+      {"rsqrt.approx.ftz.f64", 64, {{64, 0x8010000000000000}}, 0x7FFFFFFF00000000},
+      {"abs.f32", 32, {{32, 0xFFC86DB8}}, 0x7FFFFFFF},
+      {"neg.f32", 32, {{32, 0x7F95D5C4}}, 0x7FFFFFFF},
+      {"neg.f16", 16, {{16, 0xFCCD}}, 0x7FFF},
+      {"abs.bf16", 16, {{16, 0x7FB3}}, 0x7FFF},
+      {"cvt.rn.f32.f64", 32, {{64, 0xFFFDC50D0F35DE73}}, 0xFFEE2868},
+      {"cvt.rn.bf16.f64", 16, {{64, 0xFFFDC50D0F35DE73}}, 0xFFEE},
+      {"cvt.f64.f32", 64, {{32, 0x7FB64DCF}}, 0x7FFEC9B9E0000000},
+      {"cvt.f64.f16", 64, {{16, 0xFCCD}}, 0xFFFB340000000000},
+      {"cvt.f32.bf16", 32, {{16, 0x7FB3}}, 0x7FB30000},
+      {"cvt.f64.f64", 64, {{64, kSignaling}}, kSignaling},
+      {"cvt.rni.f64.f64", 64, {{64, kSignaling}}, kQuiet},
+      {"cvt.rn.tf32.f32", 32, {{32, 0x7FD8A987}}, 0x7FFFE000},
+  });
+}
+
+TEST(PtxFloat, ConversionsAreThoseThatAnH200Made) {
+  check_measured({
+      {"cvt.rni.u32.f64", 32, {{64, 0x7FF8000000000000}}, 0x80000000},
+      {"cvt.rzi.s8.f64", 32, {{64, 0x7FF8000000000000}}, 0xFFFFFF80},
+      {"cvt.rzi.sat.u16.f64", 16, {{64, 0x7FF8000000000000}}, 0x8000},
+      {"cvt.rmi.u64.f16", 64, {{16, 0x7C01}}, 0x8000000000000000},
+      {"cvt.rzi.s64.f32", 64, {{32, 0x7FC00000}}, 0x8000000000000000},
+      {"cvt.rzi.s32.f32", 32, {{32, 0x7FC00000}}, 0},
+      {"cvt.rn.sat.f64.u16", 64, {{16, 2}}, 0x3FF0000000000000},
+      {"cvt.rp.sat.f64.s64", 64, {{64, ~U64{0}}}, 0},
+      {"div.approx.f32", 32, {{32, 0x3F7FFFFF}, {32, 0x7F7FFFFF}}, 0},
+      {"div.approx.f32", 32, {{32, 0xFF800000}, {32, 0x7F7FFFFF}}, 0x7FFFFFFF},
+  });
 }
 
 TEST(PtxFloat, ApproximationsAreTheExactValueRounded) {

@@ -355,8 +355,11 @@ TEST(PtxPacked, HalvesAndBrainsInPairs) {
                  };
                  return ((rank(x) < rank(y)) == high ? y : x) | sign;
                })});
-    forms.push_back({"neg" + t, "b32", {"b32"}, [](U64 a, U64, U64) { return a ^ 0x80008000U; }});
-    forms.push_back({"abs" + t, "b32", {"b32"}, [](U64 a, U64, U64) { return a & 0x7FFF7FFFU; }});
+    const auto unless_nan = [f](U64 x, U64 r) -> U64 { return std::isnan(value(f, x)) ? 0x7FFF : r; };
+    forms.push_back(
+        {"neg" + t, "b32", {"b32"}, pairwise([=](U64 a, U64, U64) { return unless_nan(a, a ^ 0x8000U); })});
+    forms.push_back(
+        {"abs" + t, "b32", {"b32"}, pairwise([=](U64 a, U64, U64) { return unless_nan(a, a & 0x7FFFU); })});
     forms.push_back(
         {"setp.lt.and" + t + " $d|$p, $a, $b, $c", "pred", {"b32", "b32", "pred"}, [=](U64 a, U64 b, U64 c) {
            return c != 0 && value(f, a & 0xFFFFU) < value(f, b & 0xFFFFU) ? U64{1} : U64{0};
