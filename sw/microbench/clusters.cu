@@ -48,7 +48,7 @@ __device__ __forceinline__ void read_in_cluster(unsigned blocks, unsigned rounds
   for (unsigned r = 0; r < rounds; ++r) {
     float v[8];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v[i]) : "r"(from + i * 4096));
+    for (int i = 0; i < 8; ++i) asm volatile("ld.volatile.shared::cluster.f32 %0, [%1];" : "=f"(v[i]) : "r"(from + i * 4096));
 #pragma unroll
     for (int i = 0; i < 8; ++i) sum += v[i];
   }
