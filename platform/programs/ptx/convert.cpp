@@ -80,7 +80,7 @@ std::optional<std::uint64_t> kept_nan(std::uint64_t raw, const Op& op, const Con
   if (op.saturate) return std::nullopt;
   const bool moves = c.from == c.to && !c.integral && !op.flush;
   if (moves && (c.to == DataType::f32 || c.to == DataType::f64)) return raw;
-  if (c.from == DataType::bf16 && c.to == DataType::f32 && !c.integral) return raw << 16U;
+  if (c.from == DataType::bf16 && c.to == DataType::f32 && !c.integral && !op.flush) return raw << 16U;
   if (c.from != DataType::f64 && c.to != DataType::f64) return std::nullopt;
   return carried_nan(raw, c.from, c.to);
 }

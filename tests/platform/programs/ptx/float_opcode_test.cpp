@@ -471,6 +471,8 @@ TEST(PtxFloat, NansAreThoseThatAnH200Gave) {
       {"cvt.f64.f32", 64, {{32, 0x7FB64DCF}}, 0x7FFEC9B9E0000000},
       {"cvt.f64.f16", 64, {{16, 0xFCCD}}, 0xFFFB340000000000},
       {"cvt.f32.bf16", 32, {{16, 0x7FB3}}, 0x7FB30000},
+      {"cvt.ftz.f32.bf16", 32, {{16, 0x7FB3}}, 0x7FFFFFFF},
+      {"cvt.rn.ftz.f32.bf16", 32, {{16, 0x7FB3}}, 0x7FFFFFFF},
       {"cvt.f64.f64", 64, {{64, kSignaling}}, kSignaling},
       {"cvt.rni.f64.f64", 64, {{64, kSignaling}}, kQuiet},
       {"cvt.rn.tf32.f32", 32, {{32, 0x7FD8A987}}, 0x7FFFE000},

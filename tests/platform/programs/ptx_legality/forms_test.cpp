@@ -211,6 +211,9 @@ const Row kRows[] = {
     {"6.0 sm_50", "tld4.g.2d.v4.u32.f32 {%r1,%r2,%r3,%r4},[%rd1,{%f1,%f2}];", true},
     {"6.0 sm_50", "tld4.g.3d.v4.u32.f32 {%r1,%r2,%r3,%r4},[%rd1,{%f1,%f2,%f3,%f4}];", false},
     // Comparisons: a predicate to combine goes with an operation, and orders with numbers.
+    {"6.0 sm_53", "set.neu.ftz.f16.f32 %h1,%f1,%f2;", true},
+    {"6.0 sm_53", "set.num.xor.ftz.f16.f32 %h1,%f1,%f2,%p1;", true},
+    {"7.8 sm_90", "set.neu.ftz.bf16.f32 %h1,%f1,%f2;", false},
     {"6.5 sm_70", "set.eq.ftz.u32.f16 %r1,%h1,%h2;", true},
     {"6.4 sm_70", "set.eq.ftz.u32.f16 %r1,%h1,%h2;", false},
     {"7.8 sm_90", "set.lt.and.bf16x2.bf16x2 %r1,%r2,%r3,!%p1;", true},
