@@ -204,8 +204,10 @@ TEST(ConfigLoader, DevicesAndPlainPeerMemoryExcludeEachOther) {
   const auto both = load_gpu("mini", {{"pcie_system.peers=1"}, {"peer_bytes=16777216"}});
   ASSERT_FALSE(both.ok());
   ASSERT_THAT(both.faults(), SizeIs(1));
-  EXPECT_THAT(both.faults()[0].text(), HasSubstr("gpu.peer_bytes: must be 0 where there are devices ( "
-                                                 "the plain memory (--set peer_bytes=0)"));
+  EXPECT_THAT(both.faults()[0].text(),
+              HasSubstr("gpu.peer_bytes: must be 0 where there are devices (pcie_system.peers, "
+                        "pcie_system.nvme.count, pcie.registers), which take the place of "
+                        "the plain memory (--set peer_bytes=0)"));
   const auto wrong = load_gpu(
       "mini",
       {{"pcie_system.peers=9"}, {"pcie_system.host.max_payload=100"}, {"pcie_system.peer.write_queue=0"}});
