@@ -157,23 +157,33 @@ bool ServedGpu::is_due(Act act, Cycle asked) {
   return false;
 }
 
-std::optional<ServedGpu::Act> ServedGpu::next_act(Cycle asked) {
+std::optional<ServedGpu::Due> ServedGpu::next_act(Cycle asked) {
   if (launch_ == nullptr) {
-    if (is_due(Act::begin, asked)) return Act::begin;
+    if (!registers().has_launch()) {
+      rung_.reset();
+      return std::nullopt;
+    }
+    // Loosely timed, software that looks again and again stays ahead of what other kernels do.
+    if (!rung_) rung_ = asked;
+    const Cycle from = std::max(*rung_, platform_.backend().engine().now());
+    if (is_due(Act::begin, from)) return Due{Act::begin, from};
     return std::nullopt;
   }
-  if (is_due(Act::abort, asked)) return Act::abort;
+  if (is_due(Act::abort, asked)) return Due{Act::abort, asked};
   // To look for faults takes long.
   const bool may_be_cut = !is_heard() || asked >= launch_->deadline || looks_for_faults();
-  if (may_be_cut && is_due(Act::cut, asked)) return Act::cut;
-  if (is_due(Act::finish, asked)) return Act::finish;
+  if (may_be_cut && is_due(Act::cut, asked)) return Due{Act::cut, asked};
+  if (is_due(Act::finish, asked)) return Due{Act::finish, asked};
   return std::nullopt;
 }
 
 void ServedGpu::act(Act act, Cycle asked) {
   Engine& engine = platform_.backend().engine();
   switch (act) {
-    case Act::begin: engine.pass_to(asked); return begin(*registers().take_launch());
+    case Act::begin:
+      rung_.reset();
+      engine.pass_to(asked);
+      return begin(*registers().take_launch());
     case Act::abort: launch_->aborted = registers().take_abort(); return cut();
     case Act::cut:
       launch_->late = asked >= launch_->deadline;
@@ -416,6 +426,7 @@ void ServedGpu::release() {
 }
 
 bool ServedGpu::settle() {
+  rung_.reset();
   if (launch_ != nullptr) {
     cut();
     if (!platform_.try_finish(number_)) return false;

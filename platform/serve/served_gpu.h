@@ -42,9 +42,13 @@ class ServedGpu {
     finish,  ///< it has ended: what it wrote is brought to where all see it, and then that is told
   };
   static constexpr std::uint8_t kActs = 4;
+  struct Due {
+    Act act;
+    Cycle asked;  ///< up to which software had acted when it came to want that
+  };
   /// What is due, if software has acted up to cycle `asked`. To be asked between cycles, after each in which
   /// anything happened, and done if it is something.
-  [[nodiscard]] std::optional<Act> next_act(Cycle asked);
+  [[nodiscard]] std::optional<Due> next_act(Cycle asked);
   /// Whether that may be done then.
   [[nodiscard]] bool is_due(Act act, Cycle asked);
   /// Pre: is_due().
@@ -85,6 +89,7 @@ class ServedGpu {
   std::uint64_t first_ = 0, end_ = 0;  ///< of video memory, what is software's
   std::unique_ptr<Launch> launch_;     ///< null: nothing runs
   Cycle looked_ = 0;                   ///< for faults
+  std::optional<Cycle> rung_;  ///< up to which software had acted when a launch that waits was first seen
 };
 
 }  // namespace warpline

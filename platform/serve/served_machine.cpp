@@ -266,16 +266,15 @@ ServedGpu* ServedMachine::gpu_at(unsigned port) {
 }
 
 void ServedMachine::attend(ServedGpu& gpu) {
-  const Cycle asked = now();
-  const auto act = gpu.next_act(asked);
-  if (!act) return;
+  const auto due = gpu.next_act(now());
+  if (!due) return;
   ServedEvent event;
   event.kind = ServedEvent::Kind::kernel;
   event.function = gpu.port();
-  event.offset = static_cast<std::uint64_t>(*act);
-  event.cycle = asked;
+  event.offset = static_cast<std::uint64_t>(due->act);
+  event.cycle = due->asked;
   tell(event);
-  gpu.act(*act, asked);
+  gpu.act(due->act, due->asked);
 }
 
 /// The function behind a port was reset. What a GPU has under way behind its own takes time to come back, and
