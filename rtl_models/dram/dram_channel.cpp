@@ -31,7 +31,6 @@ Cycle DramChannel::tick(Cycle now) {
   while (!moving_.empty() && moving_.front().end <= t) {
     ports_.answer(moving_.front().held.port, moving_.front().held.request);
     moving_.pop_front();
-    --on_bus_;
   }
   ports_.send_answers(now);
   if (can_take()) {
@@ -48,7 +47,6 @@ Cycle DramChannel::tick(Cycle now) {
     auto at = moving_.end();
     while (at != moving_.begin() && std::prev(at)->end > burst.end) --at;
     moving_.insert(at, {held_[burst.entry], burst.end});
-    ++on_bus_;
   }
   std::uint64_t next = controller_.next(t);
   if (!moving_.empty()) next = std::min(next, moving_.front().end);

@@ -59,7 +59,9 @@ class DramChannel final : public Component, public LooseTarget {
     Held held;
     std::uint64_t end = 0;
   };
-  [[nodiscard]] std::size_t under_way() const { return controller_.held() + on_bus_ + ports_.unsent(); }
+  [[nodiscard]] std::size_t under_way() const {
+    return controller_.held() + moving_.size() + ports_.unsent();
+  }
   [[nodiscard]] bool can_take() const { return ports_.pending() && under_way() < queue_; }
 
   unsigned queue_;
@@ -67,7 +69,6 @@ class DramChannel final : public Component, public LooseTarget {
   TargetPorts ports_;
   std::vector<Held> held_;     ///< by entry of the controller
   std::deque<Moving> moving_;  ///< on the data bus or about to be, in the order in which they are done
-  unsigned on_bus_ = 0;        ///< their number: it is asked for in every tick
 };
 
 }  // namespace warpline
