@@ -28,6 +28,14 @@ constexpr std::uint64_t ring_slots_after(std::uint64_t last, std::uint64_t now) 
   return first == 0 ? ones : ones << first | ones >> (64 - first);
 }
 
+/// Of such a ring whose slots `occupied` are: the first number after `now` that has one; all ones: none is.
+constexpr std::uint64_t next_in_ring(std::uint64_t occupied, std::uint64_t now) {
+  if (occupied == 0) return ~std::uint64_t{0};
+  const unsigned start = static_cast<unsigned>((now + 1) % 64);
+  const std::uint64_t turned = start == 0 ? occupied : occupied >> start | occupied << (64 - start);
+  return now + 1 + static_cast<unsigned>(__builtin_ctzll(turned));
+}
+
 /// The lowest `bits` bits of `value`, of 1 to 64, as a number of two's complement.
 constexpr std::int64_t sign_extended(std::uint64_t value, unsigned bits) {
   return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);

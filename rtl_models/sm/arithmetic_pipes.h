@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
+#include "rtl_models/base/bits.h"
 #include "rtl_models/base/types.h"
 #include "rtl_models/sm/instruction.h"
 #include "rtl_models/sm/sm_parameters.h"
@@ -18,10 +20,8 @@ class ArithmeticPipes {
  public:
   explicit ArithmeticPipes(const SmParameters& parameters) {
     PipeParameters pipes = parameters.pipes;
-    for (unsigned s = 0; s < wants_.size(); ++s) {
-      partition_of_[s] = static_cast<std::uint8_t>(s % parameters.partitions);
-      members_[partition_of_[s]] |= std::uint64_t{1} << s;
-    }
+    for (unsigned s = 0; s < kSlots; ++s)
+      first_of_[s] = static_cast<std::uint8_t>(s % parameters.partitions * kPipeClasses);
     std::size_t n = 1;
     pipes.each([&](unsigned per_cycle, unsigned latency) {
       cycles_.at(n) = per_cycle == 0 ? 0 : (kWarpLanes * parameters.partitions + per_cycle - 1) / per_cycle;
@@ -30,53 +30,52 @@ class ArithmeticPipes {
       limited_ = limited_ || per_cycle != 0;
       ++n;
     });
+    wants_ = first_of_;
   }
   /// Whether the preset has any; without, all that follows is not asked.
   [[nodiscard]] bool present() const { return present_; }
-  /// For a new kernel: every pipe is free.
-  void start() {
+  /// Whether a pipe has fewer lanes than a warp, so that warps may wait for it.
+  [[nodiscard]] bool limited() const { return limited_; }
+  /// For a new kernel: every pipe is free, and time is `edge`.
+  void start(std::uint64_t edge) {
     if (!present_) return;
+    edge_ = edge;
     pipes_ = {};
-    wants_ = {};
-    taken_ = {};
-    blocked_ = 0;
+    wants_ = first_of_;
     waiting_ = {};
+    blocked_ = 0;
+    ends_ = {};
+    occupied_ = 0;
+    far_.clear();
+  }
+  /// Time is now `edge`: pipes that instructions took until then are free.
+  void advance(std::uint64_t edge) {
+    const std::uint64_t due = occupied_ & ring_slots_after(edge_, edge);
+    edge_ = edge;
+    if (due != 0) end(due);
+    if (!far_.empty()) bring_near();
   }
   /// What the warp in `slot` issues next goes to that pipe.
   void want(unsigned slot, PipeClass pipe) {
-    if (wants_[slot] == pipe) return;
+    const auto n = static_cast<std::uint8_t>(first_of_[slot] + index(pipe));
+    const unsigned before = wants_[slot];
+    if (before == n) return;
     const std::uint64_t bit = std::uint64_t{1} << slot;
-    waiting_[index(wants_[slot])] &= ~bit;
-    waiting_[index(pipe)] |= bit;
-    wants_[slot] = pipe;
-    const bool taken = (taken_[partition_of_[slot]] >> index(pipe) & 1U) != 0;
-    blocked_ = taken ? blocked_ | bit : blocked_ & ~bit;
+    waiting_[before] &= ~bit;
+    waiting_[n] |= bit;
+    wants_[slot] = n;
+    blocked_ = (blocked_ & ~bit) | (pipes_[n].free > edge_ ? bit : 0);
   }
-  /// Whether a pipe has fewer lanes than a warp, so that warps may wait for it.
-  [[nodiscard]] bool limited() const { return limited_; }
-  /// Of the warps `ready`, of one partition, those that can issue at `edge`: their pipes are free then.
-  [[nodiscard]] std::uint64_t free_of(unsigned partition, std::uint64_t ready, std::uint64_t edge) {
-    if (taken_[partition] != 0 && next_free_[partition] <= edge) free(partition, edge);
-    return ready & ~blocked_;
-  }
-  /// Of the warps `ready`, of any partition, some that can issue from the edge on that free_of() was last
-  /// asked about: all others wait for pipes that were taken then.
-  [[nodiscard]] std::uint64_t known_free_of(std::uint64_t ready) const { return ready & ~blocked_; }
-  /// The edge from which on the first pipe is free that one of `ready`, of that partition, waits for at
-  /// `edge`; kNever: none does.
-  [[nodiscard]] std::uint64_t next_edge(unsigned partition, std::uint64_t ready, std::uint64_t edge) const {
-    std::uint64_t best = kNever;
-    for (unsigned m = taken_[partition]; m != 0; m &= m - 1) {
-      const auto n = static_cast<unsigned>(__builtin_ctz(m));
-      if (pipes_[partition][n].free > edge && (ready & waiting_[n]) != 0)
-        best = std::min(best, pipes_[partition][n].free);
-    }
+  /// Warps that cannot issue now, as the pipes that they go to are taken.
+  [[nodiscard]] std::uint64_t blocked() const { return blocked_; }
+  /// The first edge from which on a pipe is free that is taken now; kNever: none is.
+  [[nodiscard]] std::uint64_t next_end() const {
+    std::uint64_t best = next_in_ring(occupied_, edge_);
+    for (const auto& f : far_) best = std::min(best, f.first);
     return best;
   }
   /// The edge from which on the pipe that the warp in `slot` issues to next is free.
-  [[nodiscard]] std::uint64_t free_from(unsigned slot) const {
-    return pipes_[partition_of_[slot]][index(wants_[slot])].free;
-  }
+  [[nodiscard]] std::uint64_t free_from(unsigned slot) const { return pipes_[wants_[slot]].free; }
   /// What an instruction that goes to its pipe waited for that, and for how long it takes it, in cycles.
   struct Taken {
     std::uint64_t waited = 0;  ///< for the instruction that had it last
@@ -84,17 +83,21 @@ class ArithmeticPipes {
   };
   /// `i`, of the warp in `slot`, which could have issued from `since` on, goes to its pipe at `edge`.
   Taken take(unsigned slot, const Instruction& i, std::uint64_t since, std::uint64_t edge) {
-    const unsigned partition = partition_of_[slot];
-    const std::size_t n = index(i.pipe);
-    const unsigned cycles = cycles_[n] * i.passes;
+    const unsigned cycles = cycles_[index(i.pipe)] * i.passes;
     if (cycles == 0) return {};
-    Pipe& p = pipes_[partition][n];
-    const std::uint64_t waited = p.free - std::min(p.free, std::max(since, p.taken + 1));
-    p = {edge, edge + cycles};
+    const auto n = static_cast<unsigned>(first_of_[slot] + index(i.pipe));
+    Pipe& p = pipes_[n];
+    const std::uint64_t from = std::max(since, p.taken + 1);
+    const std::uint64_t waited = p.free > from ? p.free - from : 0;
+    p.taken = p.free = edge;
     if (cycles > 1) {
-      next_free_[partition] = taken_[partition] == 0 ? p.free : std::min(next_free_[partition], p.free);
-      taken_[partition] |= static_cast<std::uint8_t>(1U << n);
-      blocked_ |= waiting_[n] & members_[partition];
+      p.free = edge + cycles;
+      blocked_ |= waiting_[n];
+      if (cycles < kRing) {
+        end_at(n, p.free);
+      } else {
+        far_.push_back({p.free, n});
+      }
     }
     return {waited, cycles};
   }
@@ -105,37 +108,56 @@ class ArithmeticPipes {
   }
 
  private:
+  /// SM edges: when an instruction took it last, and until when it keeps others out, if it does beyond the
+  /// edge at which it issued, at which its partition issues nothing else.
   struct Pipe {
-    std::uint64_t taken = 0, free = 0;  ///< SM edges: when an instruction took it last, and until when
+    std::uint64_t taken = 0, free = 0;
   };
-  static constexpr unsigned kMostPartitions = 16;
-  static_assert(kPipeClasses <= 8, "a bit each in taken_");
+  static constexpr unsigned kSlots = 64, kMostPartitions = 16, kPipes = kMostPartitions * kPipeClasses;
+  static constexpr unsigned kRing = 64;  // of ring_slots_after()
+  static_assert(kPipes == 2 * 64, "two words hold a bit of each");
   [[nodiscard]] static std::size_t index(PipeClass c) { return static_cast<std::size_t>(c); }
-  /// Pipes of the partition may be free at `edge`.
-  void free(unsigned partition, std::uint64_t edge) {
-    std::uint64_t next = kNever;
-    for (unsigned m = taken_[partition]; m != 0; m &= m - 1) {
-      const auto n = static_cast<unsigned>(__builtin_ctz(m));
-      if (const std::uint64_t at = pipes_[partition][n].free; at > edge) {
-        next = std::min(next, at);
-        continue;
-      }
-      taken_[partition] &= static_cast<std::uint8_t>(~(1U << n));
-      blocked_ &= ~(waiting_[n] & members_[partition]);
+  /// The pipe is free from `edge` on, one of the next kRing - 1.
+  void end_at(unsigned n, std::uint64_t edge) {
+    const auto place = static_cast<unsigned>(edge % kRing);
+    ends_[n / 64][place] |= std::uint64_t{1} << (n % 64);
+    occupied_ |= std::uint64_t{1} << place;
+  }
+  void end(std::uint64_t due) {
+    occupied_ &= ~due;
+    for (; due != 0; due &= due - 1) {
+      const auto place = static_cast<unsigned>(__builtin_ctzll(due));
+      for (std::uint64_t m = std::exchange(ends_[0][place], 0); m != 0; m &= m - 1)
+        blocked_ &= ~waiting_[static_cast<unsigned>(__builtin_ctzll(m))];
+      for (std::uint64_t m = std::exchange(ends_[1][place], 0); m != 0; m &= m - 1)
+        blocked_ &= ~waiting_[64 + static_cast<unsigned>(__builtin_ctzll(m))];
     }
-    next_free_[partition] = next;
+  }
+  [[gnu::noinline]] void bring_near() {
+    for (std::size_t k = far_.size(); k-- > 0;) {
+      const auto [edge, n] = far_[k];
+      if (edge > edge_ && edge - edge_ >= kRing) continue;
+      if (edge > edge_) {
+        end_at(n, edge);
+      } else {
+        blocked_ &= ~waiting_[n];
+      }
+      far_[k] = far_.back();
+      far_.pop_back();
+    }
   }
 
   bool present_ = false, limited_ = false;
   std::array<unsigned, kPipeClasses> cycles_{}, latency_{};
-  std::array<std::uint8_t, 64> partition_of_{};             ///< by slot
-  std::array<std::uint64_t, kMostPartitions> members_{};    ///< slots of each partition
-  std::uint64_t blocked_ = 0;                               ///< slots whose instruction goes to one of taken_
-  std::array<std::uint8_t, kMostPartitions> taken_{};       ///< by partition, pipes that may be, a bit each
-  std::array<std::uint64_t, kMostPartitions> next_free_{};  ///< the edge at which the first of them is free
-  std::array<std::uint64_t, kPipeClasses> waiting_{};  ///< slots whose instruction goes there, a bit each
-  std::array<PipeClass, 64> wants_{};                  ///< the same by slot
-  std::array<std::array<Pipe, kPipeClasses>, kMostPartitions> pipes_{};  ///< by partition
+  std::array<std::uint8_t, kSlots> first_of_{};  ///< by slot: the first pipe of its partition
+  std::array<std::uint8_t, kSlots> wants_{};     ///< by slot: the pipe that its warp issues to next
+  std::array<std::uint64_t, kPipes> waiting_{};  ///< by pipe: slots whose warps do
+  std::array<Pipe, kPipes> pipes_{};             ///< by partition and class
+  std::uint64_t edge_ = 0;
+  std::uint64_t blocked_ = 0;                               ///< slots whose warps go to pipes that are taken
+  std::array<std::array<std::uint64_t, kRing>, 2> ends_{};  ///< by edge: pipes that are free from then on
+  std::uint64_t occupied_ = 0;                              ///< edges of ends_
+  std::vector<std::pair<std::uint64_t, unsigned>> far_;     ///< edges beyond those, and their pipes
 };
 
 }  // namespace warpline

@@ -93,6 +93,7 @@ class RegisterNumbers {
 /// sources and destinations are there.
 struct alignas(64) Instruction {
   static constexpr unsigned kMaxRegisters = RegisterNumbers::kHere;  ///< but of products of matrices
+  static constexpr unsigned kFewRegisters = 4;
   InstructionKind kind = InstructionKind::alu;
   /// SM cycles until the results of an instruction that computes, calls or invalidates instructions are
   /// there; at least 1.
@@ -111,13 +112,31 @@ struct alignas(64) Instruction {
   bool waits_for_grid = false;
   bool reads_time = false;         ///< its result depends on when it issues: `%clock` and its kin
   bool reads_short_clock = false;  ///< it reads the 32 bits of `%clock`: SmParameters::clock_latency is of it
-  std::uint32_t pc = 0;            ///< bytes from where the kernel's code begins; instructions have 16 each
-  RegisterNumbers registers;       ///< up to here, one cache line of the host
-  MemOp mem;                       ///< what a `memory` or `fence` instruction says
+  /// It names 1 to kFewRegisters registers, and writes one at most; those of the first kFewRegisters of
+  /// `registers` that are left over repeat the last.
+  bool few_registers = false;
+  std::uint32_t pc = 0;       ///< bytes from where the kernel's code begins; instructions have 16 each
+  RegisterNumbers registers;  ///< up to here, one cache line of the host
+  MemOp mem;                  ///< what a `memory` or `fence` instruction says
   /// Groups that `wait_copies` or `wait_products` does not wait for; CopyGroups::kWaitForAll: it waits for
   /// all copies, committed or not.
   std::uint32_t groups_left = 0;
   std::uint32_t products = 0;  ///< multiply-adds of the warp, of `matrix` and of an access with tiles
+
+  /// Pre: 255 of each at most.
+  void name_registers(const std::vector<std::uint16_t>& sources,
+                      const std::vector<std::uint16_t>& destinations) {
+    source_count = static_cast<std::uint8_t>(sources.size());
+    destination_count = static_cast<std::uint8_t>(destinations.size());
+    registers.assign(sources, destinations);
+    note_few_registers();
+  }
+  /// All of its registers are named: few_registers is right from now on, and scoreboards are quicker with it.
+  void note_few_registers() {
+    const unsigned count = unsigned{source_count} + destination_count;
+    few_registers = count >= 1 && count <= kFewRegisters && destination_count <= 1;
+    for (unsigned n = count; few_registers && n < kFewRegisters; ++n) registers[n] = registers[count - 1];
+  }
 };
 
 }  // namespace warpline

@@ -40,7 +40,8 @@ class ReadyWarps {
     if (!far_.empty()) bring_near();
   }
   [[nodiscard]] std::uint64_t ready() const { return ready_; }
-  void issued(unsigned slot) { ready_ &= ~(std::uint64_t{1} << slot); }
+  /// The warps of these bits have issued.
+  void issued(std::uint64_t bits) { ready_ &= ~bits; }
   /// Takes the warp out, wherever it stands.
   void remove(unsigned slot) {
     const std::uint64_t others = ~(std::uint64_t{1} << slot);
@@ -52,13 +53,7 @@ class ReadyWarps {
   }
   /// The first edge after now at which a waiting warp becomes ready; kNever if none waits.
   [[nodiscard]] std::uint64_t next_edge() const {
-    std::uint64_t best = kNever;
-    if (occupied_ != 0) {
-      const unsigned start = static_cast<unsigned>((edge_ + 1) % kWheel);
-      const std::uint64_t turned =
-          start == 0 ? occupied_ : (occupied_ >> start) | (occupied_ << (kWheel - start));
-      best = edge_ + 1 + static_cast<unsigned>(__builtin_ctzll(turned));
-    }
+    std::uint64_t best = next_in_ring(occupied_, edge_);
     for (const auto& f : far_) best = std::min(best, f.first);
     return best;
   }

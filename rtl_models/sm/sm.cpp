@@ -51,7 +51,7 @@ Sm::Sm(Engine& engine, std::string name, ClockDomain domain, const SmParameters&
       bulk_(parameters.bulk_copy, *this, to_crossbar, lsu_, number),
       fetch_(parameters, *this, to_instruction, number),
       pipes_(parameters),
-      scheduler_(parameters.partitions, pipes_.limited() ? &pipes_ : nullptr),
+      scheduler_(parameters.partitions, pipes_),
       tensor_(parameters),
       ordering_(parameters.warp_slots, counters_.ordering),
       dependences_(parameters.warp_slots),
@@ -92,8 +92,9 @@ void Sm::begin_kernel(const KernelInfo& info, std::unique_ptr<InstructionSource>
   fetch_.start(map.code_base, parameters_.fetch_instructions ? info.code_bytes : 0);
   scoreboard_.start(parameters_.warp_slots, std::max(1U, info.registers));
   tensor_.start();
-  pipes_.start();
-  scheduler_.reset(domain().edge_at_or_after(engine().now()));
+  const std::uint64_t edge = domain().edge_at_or_after(engine().now());
+  pipes_.start(edge);
+  scheduler_.reset(edge);
 }
 
 void Sm::maintain(std::uint8_t what) {
@@ -319,7 +320,7 @@ void Sm::issue_ahead(Cycle now, unsigned slot) {
   if (const std::uint64_t line = fetch_.line_of(next->pc); line != pace_[slot].line && !come_to(slot, line))
     return;
   if (pipes_.present()) pipes_.want(slot, next->pipe);
-  scheduler_.schedule(slot, edge_of_operands(slot, *next));
+  scheduler_.schedule_anew(slot, edge_of_operands(slot, *next));
 }
 
 void Sm::issue(Cycle now, unsigned slot) {

@@ -36,8 +36,7 @@ class StreamSource final : public InstructionSource {
       i.kind = InstructionKind::memory;
       i.mem.space = Space::global;
       i.mem.type = DataType::u32;
-      i.destination_count = 1;
-      i.registers[0] = static_cast<std::uint16_t>(r);
+      i.name_registers({}, {static_cast<std::uint16_t>(r)});
     }
   }
   void begin_warp(unsigned slot, Dim3 cta, unsigned warp, LaneMask) override {

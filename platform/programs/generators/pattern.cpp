@@ -34,8 +34,7 @@ Instruction load(DataType type, unsigned destination) {
   i.mem.kind = MemKind::load;
   i.mem.space = Space::global;
   i.mem.type = type;
-  i.destination_count = 1;
-  i.registers[0] = static_cast<std::uint16_t>(destination);
+  i.name_registers({}, {static_cast<std::uint16_t>(destination)});
   i.pc = destination;
   return i;
 }
@@ -43,8 +42,7 @@ Instruction load(DataType type, unsigned destination) {
 /// The next address is what the last load brought: source and destination are one register.
 Instruction chasing_load() {
   Instruction i = load(DataType::u64, 0);
-  i.source_count = 1;
-  i.registers[1] = 0;
+  i.name_registers({0}, {0});
   return i;
 }
 

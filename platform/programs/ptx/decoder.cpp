@@ -243,15 +243,14 @@ Op& Decoder::emit(Op op, InstructionKind kind, unsigned latency, const MemOp* me
   i.latency = static_cast<std::uint8_t>(latency);
   if (mem != nullptr) i.mem = *mem;
   if (kind == InstructionKind::alu && statement_ != nullptr) assign_pipe(*statement_, i);
-  const auto count = [](std::vector<std::uint16_t>& list) {
+  const auto sort = [](std::vector<std::uint16_t>& list) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
     WARPLINE_EXPECT(list.size() <= 0xFF, "an instruction reads, or writes, at most 255 registers");
-    return static_cast<std::uint8_t>(list.size());
   };
-  i.source_count = count(now_.read);
-  i.destination_count = count(now_.written);
-  i.registers.assign(now_.read, now_.written);
+  sort(now_.read);
+  sort(now_.written);
+  i.name_registers(now_.read, now_.written);
   if (kind == InstructionKind::memory)
     now_.loaded.insert(now_.loaded.end(), now_.written.begin(), now_.written.end());
   now_.read.clear();

@@ -211,7 +211,7 @@ class Sharing {
       for (std::uint16_t& r : *list) r = number_[place_[r]];
       std::sort(list->begin(), list->end());
     }
-    i.registers.assign(sources_, destinations_);
+    i.name_registers(sources_, destinations_);
   }
 
   Program& program_;

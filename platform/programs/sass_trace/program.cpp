@@ -83,6 +83,7 @@ bool needs_addresses(const Instruction& i) {
 
 const StaticOp* Program::add_op(const StaticOp& op) {
   ops_.push_back(op);
+  ops_.back().instruction.note_few_registers();
   return &ops_.back();
 }
 

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "rtl_models/base/random.h"
+#include "rtl_models/sm/scoreboard.h"
 #include "rtl_models/sm/warp_scheduler.h"
 #include "tests/rtl_models/sm/call_script.h"
 
@@ -157,8 +163,45 @@ TEST(Ordering, WhatFencesAskOfCaches) {
   EXPECT_EQ(step_after_proxy_drain(Proxy::constant)->maintenance.cache, SmCache::constant);
 }
 
+TEST(Scoreboard, FewRegistersAreLookedAtAsManyAre) {
+  constexpr unsigned kRegisters = 12, kRuns = 500;
+  Random random(3);
+  Scoreboard scoreboard;
+  scoreboard.start(2, kRegisters);
+  scoreboard.clear(0);
+  scoreboard.clear(1);
+  std::array<Cycle, kRegisters> there{};
+  unsigned few = 0;
+  for (unsigned run = 0; run < kRuns; ++run) {
+    const auto draw = [&](unsigned most) {
+      std::vector<std::uint16_t> list(random.below(most + 1));
+      for (std::uint16_t& r : list) r = static_cast<std::uint16_t>(random.below(kRegisters));
+      return list;
+    };
+    Instruction i;
+    const auto sources = draw(4), destinations = draw(2);
+    i.name_registers(sources, destinations);
+    few += i.few_registers;
+    EXPECT_EQ(i.few_registers, !(sources.empty() && destinations.empty()) &&
+                                   sources.size() + destinations.size() <= 4 && destinations.size() <= 1);
+    Cycle expected = 0;
+    for (const auto& list : {sources, destinations})
+      for (const std::uint16_t r : list) expected = std::max(expected, there[r]);
+    ASSERT_EQ(scoreboard.ready(1, i), expected) << "run " << run;
+    ASSERT_EQ(scoreboard.ready(0, i), 0U);
+    const Cycle at = random.below(1000);
+    scoreboard.set(1, i, at);
+    for (const std::uint16_t r : destinations) there[r] = at;
+  }
+  EXPECT_GT(few, kRuns / 4);
+  EXPECT_LT(few, kRuns);
+}
+
 TEST(WarpScheduler, TurnsGoRoundAndThoseThatNeedRoomWaitForIt) {
-  WarpScheduler scheduler(2);
+  SmParameters p;
+  p.partitions = 2;
+  ArithmeticPipes pipes(p);
+  WarpScheduler scheduler(2, pipes);
   scheduler.reset(0);
   std::vector<unsigned> issued;
   const auto issue = [&](bool room) {
