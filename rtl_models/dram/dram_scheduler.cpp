@@ -111,6 +111,7 @@ class FrFcfs final : public DramScheduler {
   [[nodiscard]] Choice best(std::uint64_t t, const DramBus& bus, bool is_write, std::uint32_t oldest) const {
     Choice choice{oldest, bus.command_from(t, queue_[oldest]), kNever, kNever};
     if (choice.from <= t || groups_ == 1 || passes_ >= kPasses) return choice;
+    if (bus.idle_from() >= choice.from) return choice;  // none can go earlier
     for (std::uint32_t left = ready_in_[is_write]; left != 0; left &= left - 1) {
       const std::uint32_t head = lists_[is_write][static_cast<unsigned>(__builtin_ctz(left))].head;
       if (head == choice.entry) continue;
