@@ -1,11 +1,17 @@
 #include "rtl_models/dram/dram_channel.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "rtl_models/sim/gauge_visitor.h"
 
 namespace warpline {
+
+DramChannel::Bursts::Bursts(unsigned most) {
+  std::size_t size = 1;
+  while (size < most) size *= 2;
+  ring_.resize(size);
+  mask_ = size - 1;
+}
 
 DramChannel::DramChannel(Engine& engine, std::string name, ClockDomain domain,
                          const DramParameters& parameters, unsigned inputs)
@@ -13,7 +19,8 @@ DramChannel::DramChannel(Engine& engine, std::string name, ClockDomain domain,
       queue_(parameters.queue),
       controller_(parameters),
       ports_(*this, "from_l2", "to_l2", inputs),
-      held_(parameters.queue) {
+      held_(parameters.queue),
+      moving_(parameters.queue) {
   WARPLINE_EXPECT(parameters.problems("").empty(), "DRAM parameters are checked before they are used");
   ports_.perform_by(*this);
 }
@@ -29,8 +36,8 @@ Cycle DramChannel::tick(Cycle now) {
   const std::uint64_t t = domain().edge_at_or_after(now);
   ports_.collect(now);
   while (!moving_.empty() && moving_.front().end <= t) {
-    ports_.answer(moving_.front().held.port, moving_.front().held.request);
-    moving_.pop_front();
+    ports_.answer_now(now, moving_.front().held.port, moving_.front().held.request);
+    moving_.pop();
   }
   ports_.send_answers(now);
   if (can_take()) {
@@ -41,14 +48,12 @@ Cycle DramChannel::tick(Cycle now) {
     const unsigned sectors = sector_count(r->sectors);
     held_[controller_.accept(t, r->line, sectors, r->command == Command::write)] = {r, port};
   }
-  DramController::Burst burst;
-  if (controller_.issue(t, burst)) {
-    // Behind all that moves no later: sectors of bank groups take turns.
-    auto at = moving_.end();
-    while (at != moving_.begin() && std::prev(at)->end > burst.end) --at;
-    moving_.insert(at, {held_[burst.entry], burst.end});
+  if (controller_.changed() || t >= next_) {
+    DramController::Burst burst;
+    if (controller_.issue(t, burst)) moving_.add({held_[burst.entry], burst.end});
+    next_ = controller_.next(t);
   }
-  std::uint64_t next = controller_.next(t);
+  std::uint64_t next = next_;
   if (!moving_.empty()) next = std::min(next, moving_.front().end);
   if (can_take()) next = t + 1;
   return next == DramController::kNone ? kNever : domain().cycle_of(next);
@@ -64,9 +69,10 @@ void DramChannel::visit_gauges(GaugeVisitor& visitor) const {
 void DramChannel::in_flight(std::vector<InFlight>& rows) const {
   for (const auto& [entry, why] : controller_.waits())
     rows.emplace_back(*held_[entry].request, name(), name() + " queue", why);
-  for (const Moving& m : moving_)
+  moving_.for_each([&](const Moving& m) {
     rows.emplace_back(*m.held.request, name(), name() + " data bus",
                       "its data to have moved in cycle " + std::to_string(domain().cycle_of(m.end)));
+  });
   ports_.in_flight(rows);
 }
 

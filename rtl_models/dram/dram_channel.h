@@ -1,6 +1,6 @@
 #pragma once
 
-#include <deque>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -59,6 +59,32 @@ class DramChannel final : public Component, public LooseTarget {
     Held held;
     std::uint64_t end = 0;
   };
+  /// Those on the data bus or about to be, in the order in which they are done.
+  class Bursts {
+   public:
+    /// Room for `most` of them.
+    explicit Bursts(unsigned most);
+    [[nodiscard]] bool empty() const { return first_ == end_; }
+    [[nodiscard]] std::size_t size() const { return end_ - first_; }
+    [[nodiscard]] const Moving& front() const { return ring_[first_ & mask_]; }
+    void pop() { ++first_; }
+    /// Behind all that move no later: sectors of bank groups take turns.
+    void add(const Moving& m) {
+      std::size_t at = end_++;
+      for (; at != first_ && ring_[(at - 1) & mask_].end > m.end; --at)
+        ring_[at & mask_] = ring_[(at - 1) & mask_];
+      ring_[at & mask_] = m;
+    }
+    template <class F>
+    void for_each(F&& visit) const {
+      for (std::size_t i = first_; i != end_; ++i) visit(ring_[i & mask_]);
+    }
+
+   private:
+    std::vector<Moving> ring_;
+    std::size_t mask_;
+    std::size_t first_ = 0, end_ = 0;  ///< modulo the size of the ring
+  };
   [[nodiscard]] std::size_t under_way() const {
     return controller_.held() + moving_.size() + ports_.unsent();
   }
@@ -67,8 +93,9 @@ class DramChannel final : public Component, public LooseTarget {
   unsigned queue_;
   DramController controller_;
   TargetPorts ports_;
-  std::vector<Held> held_;     ///< by entry of the controller
-  std::deque<Moving> moving_;  ///< on the data bus or about to be, in the order in which they are done
+  std::vector<Held> held_;  ///< by entry of the controller
+  Bursts moving_;
+  std::uint64_t next_ = 0;  ///< of the controller, unless it has changed
 };
 
 }  // namespace warpline

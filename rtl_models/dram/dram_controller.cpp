@@ -87,6 +87,7 @@ void DramController::restart(std::uint64_t t) {
   refresh_from_ = t;
   refresh_due_ = due_after(t);
   refresh_until_ = 0;
+  changed_ = true;
 }
 
 void DramController::open_row(std::uint64_t t, std::uint32_t number) {
@@ -112,12 +113,14 @@ void DramController::open_row(std::uint64_t t, std::uint32_t number) {
 }
 
 void DramController::activate(std::uint64_t from, std::uint32_t number) {
+  changed_ = true;
   if (!activates_.matter()) return open_at(from + core_.parameters().activate, number);
   banks_[number].column_at = kNone;
   activates_.want(from, number);
 }
 
 void DramController::give_activates(std::uint64_t t) {
+  changed_ = true;
   while (activates_.next() <= t) {
     const DramActivates::Activate given = activates_.give();
     Bank& bank = banks_[given.bank];
@@ -170,6 +173,7 @@ void DramController::refresh_all(std::uint64_t due) {
   refresh_until_ = from + p.precharge + p.refresh_cycles;
   core_.close_all();
   openings_.clear();
+  changed_ = true;
   activates_.forget();
   const std::vector<std::uint32_t> ready = scheduler_->ready();
   scheduler_->clear();
@@ -222,6 +226,7 @@ bool DramController::issue(std::uint64_t t, Burst& burst) {
   if (first.entry == DramQueue::kNone || first.from > t) return false;
   const std::uint32_t index = first.entry;
   chosen_ = false;
+  changed_ = true;
   const DramQueue::Request& r = queue_[index];
   scheduler_->serve(index);
   --ready_;
@@ -256,6 +261,7 @@ std::vector<std::pair<std::uint32_t, std::string>> DramController::waits() const
 }
 
 std::uint64_t DramController::next(std::uint64_t t) const {
+  changed_ = false;
   std::uint64_t at = openings_.empty() ? kNone : openings_.back().at;
   if (activates_.next() != kNone) at = std::min(at, activates_.next() + core_.parameters().activate);
   // A row that opens while the bus cannot take a command yet needs no visit of its own.

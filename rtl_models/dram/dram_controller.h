@@ -102,10 +102,15 @@ class DramController {
     a(core_);
     for (Bank& b : banks_) a(b.column_at, b.free_from, b.may_close, b.refresh_until);
     a(bus_, activates_, refresh_from_, refresh_due_, refresh_until_, counters_);
-    if (!a.saves()) openings_.clear();
+    if (a.saves()) return;
+    openings_.clear();
+    changed_ = true;
   }
   /// The next edge after `t` at which issue() has work if nothing is accepted, or kNone.
   [[nodiscard]] std::uint64_t next(std::uint64_t t) const;
+  /// Whether next() may say another thing than when it was asked last. If not, issue() has no work before the
+  /// edge that it said.
+  [[nodiscard]] bool changed() const { return changed_; }
   /// Requests accepted and not yet issued.
   [[nodiscard]] unsigned held() const { return held_; }
   /// Each of them, with what it waits for.
@@ -151,6 +156,7 @@ class DramController {
   void finish_opening() {
     Bank& bank = banks_[openings_.back().bank];
     openings_.pop_back();
+    changed_ = true;
     while (!bank.opening.empty()) make_ready(queue_.pop(bank.opening));
   }
   void refresh(std::uint64_t t);
@@ -167,7 +173,10 @@ class DramController {
   /// What the row of a bank waited for, once something of it is served.
   void count_waits(Bank& bank);
   void make_ready(std::uint32_t entry) {
-    if (scheduler_->add(entry)) chosen_ = false;
+    if (scheduler_->add(entry)) {
+      chosen_ = false;
+      changed_ = true;
+    }
     ++ready_;
   }
   /// Closes the row of a bank without ready requests if its time has come.
@@ -197,6 +206,7 @@ class DramController {
   mutable DramScheduler::Choice choice_;  ///< the last one, if `chosen_`: nothing that could be it became
                                           ///< ready since, and none was served
   mutable bool chosen_ = false;
+  mutable bool changed_ = true;      ///< see changed()
   std::uint64_t refresh_until_ = 0;  ///< no row of any bank opens before
   DramCounters counters_;
 };

@@ -37,6 +37,7 @@ class FrFcfs final : public DramScheduler {
     DramQueue::List& list = lists_[r.is_write][group];
     const bool is_first = list.empty(), drained = drains_;
     queue_.push(list, entry);
+    if (ready_in_[r.is_write] == 0) oldest_[r.is_write] = entry;
     ready_in_[r.is_write] |= 1U << group;
     if (write_high_ != 0 && r.is_write && ++writes_ >= write_high_) drains_ = true;
     return is_first || drains_ != drained;  // only the first of each list is chosen from
@@ -45,10 +46,10 @@ class FrFcfs final : public DramScheduler {
     const bool first = write_high_ != 0 ? drains_ : bus.writes();
     if (ready_in_[first] == 0) {
       if (ready_in_[!first] == 0) return {};
-      return best(t, bus, !first, oldest(!first));
+      return best(t, bus, !first, oldest_[!first]);
     }
-    if (ready_in_[!first] == 0) return best(t, bus, first, oldest(first));
-    const std::uint32_t same = oldest(first), other = oldest(!first);
+    if (ready_in_[!first] == 0) return best(t, bus, first, oldest_[first]);
+    const std::uint32_t same = oldest_[first], other = oldest_[!first];
     const std::uint64_t came = queue_[other].came;
     if (came < queue_[same].came) {
       if (t - came > age_limit_) return best(t, bus, !first, other);
@@ -64,9 +65,11 @@ class FrFcfs final : public DramScheduler {
     const DramQueue::Request& r = queue_[entry];
     const unsigned group = groups_ == 1 ? 0 : r.group;
     DramQueue::List& list = lists_[r.is_write][group];
-    if (groups_ != 1) passes_ = oldest(r.is_write) == entry ? 0 : passes_ + 1;
+    const bool was_oldest = oldest_[r.is_write] == entry;
+    if (groups_ != 1) passes_ = was_oldest ? 0 : passes_ + 1;
     queue_.pop(list);
     if (list.empty()) ready_in_[r.is_write] &= ~(1U << group);
+    if (was_oldest) oldest_[r.is_write] = find_oldest(r.is_write);
     if (write_high_ != 0) {
       if (r.is_write) --writes_;
       drains_ = r.is_write && writes_ > write_low_;
@@ -93,10 +96,9 @@ class FrFcfs final : public DramScheduler {
  private:
   static constexpr unsigned kPasses = 16;
 
-  /// Pre: there is one of that direction.
-  [[nodiscard]] std::uint32_t oldest(bool is_write) const {
+  /// Of that direction, the one that was ready first; kNone if there is none.
+  [[nodiscard]] std::uint32_t find_oldest(bool is_write) const {
     const std::vector<DramQueue::List>& lists = lists_[is_write];
-    if (groups_ == 1) return lists.front().head;
     std::uint32_t found = DramQueue::kNone;
     for (std::uint32_t left = ready_in_[is_write]; left != 0; left &= left - 1) {
       const std::uint32_t head = lists[static_cast<unsigned>(__builtin_ctz(left))].head;
@@ -109,6 +111,7 @@ class FrFcfs final : public DramScheduler {
   [[nodiscard]] Choice best(std::uint64_t t, const DramBus& bus, bool is_write, std::uint32_t oldest) const {
     Choice choice{oldest, bus.command_from(t, queue_[oldest]), kNever, kNever};
     if (choice.from <= t || groups_ == 1 || passes_ >= kPasses) return choice;
+    if (bus.idle_from() >= choice.from) return choice;  // none can go earlier
     for (std::uint32_t left = ready_in_[is_write]; left != 0; left &= left - 1) {
       const std::uint32_t head = lists_[is_write][static_cast<unsigned>(__builtin_ctz(left))].head;
       if (head == choice.entry) continue;
@@ -126,6 +129,7 @@ class FrFcfs final : public DramScheduler {
   DramQueue& queue_;
   std::array<std::vector<DramQueue::List>, 2> lists_;  ///< of each group: reads, writes
   std::array<std::uint32_t, 2> ready_in_{};            ///< groups that have some, a bit each
+  std::array<std::uint32_t, 2> oldest_{};              ///< of each direction that has some, the first one
   std::uint64_t turns_ = 0;
   unsigned passes_ = 0;  ///< of the oldest by others, the last ones served
   unsigned writes_ = 0;  ///< that are ready, with write_high

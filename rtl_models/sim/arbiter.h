@@ -37,6 +37,13 @@ class Arbiter {
   [[nodiscard]] unsigned choose(unsigned output, F&& fits) const {
     const std::uint64_t* words = &asking_[output * words_];
     const unsigned turn = outputs_[output].turn;
+    if (words_ == 1) {
+      const std::uint64_t from_turn = *words & (~std::uint64_t{0} << turn);
+      for (std::uint64_t part : {from_turn, *words ^ from_turn})
+        for (; part != 0; part &= part - 1)
+          if (const auto input = static_cast<unsigned>(__builtin_ctzll(part)); fits(input)) return input;
+      return kNone;
+    }
     const unsigned start = turn / 64;
     // The word with the turn is visited twice: its upper part first, its lower part last.
     for (unsigned i = 0; i <= words_; ++i) {

@@ -67,32 +67,44 @@ class Calendar {
   /// members. Members may be marked meanwhile, in later cycles. Pre: some cycle is marked.
   template <class F>
   void take(F&& visit) {
+    visit(take_but_last(visit));
+  }
+  /// The same without the last of these members: returns it instead.
+  template <class F>
+  [[nodiscard]] std::uint32_t take_but_last(F&& visit) {
     const Cycle cycle = next_;
     base_ = cycle;
     if (far_first_ - cycle < kWheel) bring_near();
     const std::size_t slot = cycle % kWheel;
     std::uint64_t& word = occupied_[slot / 64];
-    word &= ~(std::uint64_t{1} << (cycle % 64));
-    if (width_ == 1) {
-      visit_all(std::exchange(wheel_[slot], std::uint8_t{0}), 0, visit);
-    } else {
-      for (std::size_t w = 0; w < width_; ++w)
-        visit_all(std::exchange(wheel_[w * kWheel + slot], std::uint8_t{0}),
-                  static_cast<std::uint32_t>(w * 8), visit);
-    }
-    // The slots stand for the cycles base_ to base_ + kWheel - 1; mostly the next is in the same word.
-    const std::uint64_t rest = word >> cycle % 64;
+    // The slots stand for the cycles base_ to base_ + kWheel - 1; mostly the next is in the same word. One
+    // that is marked from now on may be earlier.
+    std::uint64_t rest = word >> cycle % 64;
+    rest &= rest - 1;
+    word ^= std::uint64_t{1} << (cycle % 64);
     next_ = rest != 0 ? cycle + static_cast<unsigned>(__builtin_ctzll(rest)) : first_of_later_words();
+    if (width_ == 1) return visit_but_last(std::exchange(wheel_[slot], std::uint8_t{0}), 0, visit);
+    std::uint32_t last = ~0U;
+    for (std::size_t w = 0; w < width_; ++w) {
+      const unsigned marks = std::exchange(wheel_[w * kWheel + slot], std::uint8_t{0});
+      if (marks == 0) continue;
+      if (last != ~0U) visit(last);
+      last = visit_but_last(marks, static_cast<std::uint32_t>(w * 8), visit);
+    }
+    return last;
   }
 
   /// Time may go back: any cycle may be marked first. Pre: no cycle is marked.
   void restart() { base_ = 0; }
 
  private:
-  /// Calls visit(first + n) for each bit n of `marks`.
+  /// Calls visit(first + n) for each bit n of `marks` but the last, and returns the number of that. Pre:
+  /// there is one.
   template <class F>
-  static void visit_all(unsigned marks, std::uint32_t first, F& visit) {
-    for (; marks != 0; marks &= marks - 1) visit(first + static_cast<std::uint32_t>(__builtin_ctz(marks)));
+  static std::uint32_t visit_but_last(unsigned marks, std::uint32_t first, F& visit) {
+    for (; (marks & (marks - 1)) != 0; marks &= marks - 1)
+      visit(first + static_cast<std::uint32_t>(__builtin_ctz(marks)));
+    return first + static_cast<std::uint32_t>(__builtin_ctz(marks));
   }
   // What is seldom done stays out of who marks and takes, which then keep no registers for it.
   [[gnu::noinline]] void mark_far(Place member, Cycle cycle) {

@@ -53,9 +53,9 @@ class WARPLINE_PUBLIC ClockDomain {
   }
 
  private:
+  bool unit_ = true;  ///< first: all else matters to other clocks than the fastest only
   Divider numerator_{1};
   Divider denominator_{1};
-  bool unit_ = true;
 };
 
 }  // namespace warpline

@@ -18,13 +18,14 @@ class PortBase;
 struct alignas(64) Cluster {
   explicit Cluster(Cycle& next) : calendar(next) {}
 
-  Calendar calendar;
+  // One cache line of the host, and behind it what every mark in the calendar reads.
   Cycle last_move = 0;      ///< the latest cycle in which a message was taken off a channel here
   std::uint64_t ticks = 0;  ///< executed so far
   std::vector<Component*> members;
   RequestPool* pool = nullptr;
   unsigned rank = 0;       ///< that runs it (Engine::share_with)
   bool elsewhere = false;  ///< that is another one
+  Calendar calendar;
 
   // Of a window in which clusters run side by side:
   Cycle now = 0;               ///< the cycle being ticked

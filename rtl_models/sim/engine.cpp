@@ -34,12 +34,12 @@ std::uint64_t own_time() {
 }  // namespace
 
 Component::Component(Engine& engine, std::string name, ClockDomain domain)
-    : engine_(engine), name_(std::move(name)), domain_(domain) {
+    : domain_(domain), engine_(engine), name_(std::move(name)) {
   engine.add(this, *engine.made_in_);
 }
 
 Component::Component(const Component& beside, std::string name)
-    : engine_(beside.engine_), name_(std::move(name)), domain_(beside.domain_) {
+    : domain_(beside.domain_), engine_(beside.engine_), name_(std::move(name)) {
   engine_.add(this, *beside.cluster_);
 }
 
@@ -138,22 +138,20 @@ Cycle Engine::tick(Component& component, Cycle now) {
 void Engine::run_cluster(Cluster& cluster, Cycle end, Cycle& now) {
   Calendar& calendar = cluster.calendar;
   while (calendar.next() < end) {
-    const Cycle cycle = now = calendar.next();
-    Component* last = nullptr;
-    Cycle next = kNever;  // of `last`, which is yet to be woken for it
-    calendar.take([&](std::uint32_t member) {
-      if (last != nullptr) calendar.mark(last->place_, next);
+    Cycle cycle = now = calendar.next();
+    const std::uint32_t last = calendar.take_but_last([&](std::uint32_t member) {
       ++cluster.ticks;
-      last = cluster.members[member];
-      next = tick(*last, cycle);
+      Component& one = *cluster.members[member];
+      if (const Cycle next = tick(one, cycle); next != kNever) calendar.mark(one.place_, next);
     });
+    Component& one = *cluster.members[last];
     // As long as nobody else is due before it, there is nothing to be looked up.
-    while (next < calendar.next() && next < end) {
-      now = next;
+    do {
+      now = cycle;
       ++cluster.ticks;
-      next = tick(*last, next);
-    }
-    calendar.mark(last->place_, next);
+      cycle = tick(one, cycle);
+    } while (cycle < calendar.next() && cycle < end);
+    if (cycle != kNever) calendar.mark(one.place_, cycle);
   }
 }
 

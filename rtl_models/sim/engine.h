@@ -92,23 +92,24 @@ class Component {
   /// itself.
   struct StandIn {};
   Component(const Component& original, StandIn /*tag*/)
-      : engine_(original.engine_),
-        name_(original.name_),
-        domain_(original.domain_),
-        cluster_(original.cluster_),
+      : cluster_(original.cluster_),
+        place_(original.place_),
         member_(original.member_),
-        place_(original.place_) {}
+        domain_(original.domain_),
+        engine_(original.engine_),
+        name_(original.name_) {}
 
  private:
-  Engine& engine_;
   friend class Engine;
   /// Apart, so that who has the fastest clock keeps no registers for it.
   [[gnu::noinline]] void wake_on_edge(Cycle cycle) { cluster_->calendar.mark(place_, domain_.align(cycle)); }
-  std::string name_;
-  ClockDomain domain_;
+  // What every tick and wake reads comes first, in one cache line.
   Cluster* cluster_ = nullptr;
+  Calendar::Place place_;     ///< in the calendar of the cluster
   std::uint32_t member_ = 0;  ///< of the cluster
-  Calendar::Place place_;     ///< as such
+  ClockDomain domain_;
+  Engine& engine_;
+  std::string name_;
 };
 
 /// Hears where spans of cycles end, such as every thousandth cycle, to look at what was done in them.

@@ -64,16 +64,11 @@ class alignas(64) In final : public PortBase {
     Slot& slot = slots_[head_];
     const M message = slot.message;
     owner_.note_move(now);
-    slot.at = now + parameters_.credit_latency;
+    slot.at = now + credit_latency_;
     const bool tells = count_ >= tells_from_;
     head_ = advance(head_);
-    if (--count_ != 0) {
-      front_at_ = slots_[head_].at;
-      if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, std::max(now + 1, front_at_));
-    } else {
-      front_at_ = kNever;
-      if (marked_in_ != nullptr) *marked_in_ &= ~mark_;
-    }
+    front_at_ = --count_ != 0 ? slots_[head_].at : kNever;
+    if (announces_) announce_pop(now);
     return tells || front_at_ <= now ? pass_on_pop(now, message, tells) : message;
   }
   /// A message starts in cycle t: called by the carrier. Returns as Carrier::begin does.
@@ -111,13 +106,15 @@ class alignas(64) In final : public PortBase {
   void mark_in(std::uint64_t& ports, unsigned bit) {
     WARPLINE_EXPECT(count_ == 0 && bit < 64, "a port is marked before it is used");
     marked_in_ = &ports;
-    mark_ = std::uint64_t{1} << bit;
+    announces_ = true;
+    mark_ = static_cast<std::uint8_t>(bit);
   }
   /// Has `arrivals` announce every front message of this port, as number `port`. Pre: no message
   /// was sent yet; `arrivals` belongs to the owner, which collects first thing in every tick.
   void attach(Arrivals& arrivals, unsigned port) {
     WARPLINE_EXPECT(count_ == 0, "a port is attached before it is used");
     arrivals_ = &arrivals;
+    announces_ = true;
     arrivals_port_ = port;
   }
   /// Asks `gate` of every message from now on; null: of none. Pre: nothing is on the channel, it joins two
@@ -223,6 +220,8 @@ class alignas(64) In final : public PortBase {
   void prepare(const ChannelParameters& parameters, const ClockDomain& sender) {
     WARPLINE_EXPECT(parameters.problems("").empty(), "channel parameters are checked before they are used");
     parameters_ = parameters;
+    depth_ = parameters.depth;
+    credit_latency_ = parameters.credit_latency;
     latency_ = parameters.latency;
     sender_domain_ = sender;
     slots_ = std::make_unique<Slot[]>(parameters.depth);
@@ -245,7 +244,7 @@ class alignas(64) In final : public PortBase {
       upstream_->end(c);
     }
   }
-  [[nodiscard]] unsigned advance(unsigned i) const { return i + 1 == parameters_.depth ? 0 : i + 1; }
+  [[nodiscard]] unsigned advance(unsigned i) const { return i + 1 == depth_ ? 0 : i + 1; }
   /// The slot that is n before slot `i`. Pre: n <= depth.
   [[nodiscard]] unsigned behind(unsigned i, unsigned n) const {
     return i >= n ? i - n : i + parameters_.depth - n;
@@ -263,19 +262,28 @@ class alignas(64) In final : public PortBase {
       slot.at = sender_domain_.cycle_of(edge + n - 1 + parameters_.latency);
       wire_free_ = sender_domain_.cycle_of(edge + n);
     }
-    tail_ = advance(tail_);
+    tail_ = tail_ + 1 == parameters_.depth ? 0 : tail_ + 1;
     return slot;
+  }
+  /// The front message was popped: says so to whom the owner has told to keep account.
+  void announce_pop(Cycle now) {
+    if (count_ == 0) {
+      if (marked_in_ != nullptr) *marked_in_ &= ~(std::uint64_t{1} << mark_);
+    } else if (arrivals_ != nullptr) {
+      arrivals_->expect(arrivals_port_, std::max(now + 1, front_at_));
+    }
   }
   /// There is a front message, where there was none; it can be popped from cycle `at` on.
   void show_front(Cycle at) {
     front_at_ = at;
-    if (marked_in_ != nullptr) *marked_in_ |= mark_;
+    if (!announces_) return;
+    if (marked_in_ != nullptr) *marked_in_ |= std::uint64_t{1} << mark_;
     if (arrivals_ != nullptr) arrivals_->expect(arrivals_port_, at);
   }
   /// A message begins, and nothing about the channel is special: all but to ask for a tick in cycle `at`, in
   /// which it can be popped. It calls nobody, so that who sends keeps no registers for it.
   [[gnu::always_inline]] Cycle begin_plainly(Cycle t, const M& message, Cycle& at) {
-    WARPLINE_EXPECT(count_ < parameters_.depth, "a message has a credit");
+    WARPLINE_EXPECT(count_ < depth_, "a message has a credit");
     const Cycle free = t + message.beats(parameters_.width);
     at = free - 1 + parameters_.latency;
     Slot& slot = slots_[tail_];
@@ -285,7 +293,7 @@ class alignas(64) In final : public PortBase {
     const unsigned tail = tail_ = advance(tail_);
     if (count_++ == 0) show_front(at);
     // The next message takes the slot after this one; its credit came back with that slot's pop.
-    return count_ == parameters_.depth ? kNever : std::max(free, slots_[tail].at);
+    return count_ == depth_ ? kNever : std::max(free, slots_[tail].at);
   }
   [[gnu::noinline]] Cycle begin_specially(Cycle t, const M& message);
   [[gnu::noinline]] M pass_on_pop(Cycle now, M message, bool tells);
@@ -293,32 +301,34 @@ class alignas(64) In final : public PortBase {
   void take_begun(unsigned n);
   void give_back(unsigned n);
 
-  // What ready(), front() and pop() read comes first, in the first cache line; the rest, and all that a
-  // sender in another cluster changes, is in a second.
+  // What ready(), front() and pop() read comes first, in the first cache line; in a second is what a sender
+  // in another cluster changes, and whom the owner has told to keep account; the rest is for what is special.
   std::unique_ptr<Slot[]> slots_;  ///< a ring of `depth`
   Cycle front_at_ = kNever;        ///< of the front message, when it can be popped; kNever: there is none
   unsigned head_ = 0, count_ = 0;
   unsigned tells_from_ =
       0;  ///< a pop with so many messages on the channel, or more, is told: `depth`; if parted, 0
+  unsigned depth_ = 0, credit_latency_ = 0;  ///< of parameters_
+  bool announces_ = false;                   ///< there is somebody who keeps account
   ChannelParameters parameters_;
   bool parted_ = false;      ///< see part()
   bool crosses_ = false;     ///< likewise, and what waits goes to another rank
   bool is_special_ = false;  ///< that, or there is a gate, or one side's clock is not the fastest
+  std::uint8_t mark_ = 0;    ///< the number of its bit in marked_in_
   unsigned arrivals_port_ = 0;
-  std::uint64_t* marked_in_ = nullptr;
-  std::uint64_t mark_ = 0;
-  unsigned popped_ = 0;  ///< of a parted channel: messages that the sender does not know to be popped
+  Cycle wire_free_ = 0;
   unsigned tail_ = 0;
   unsigned held_ = 0;   ///< of a parted channel: credits in use, as the sender knows it
   unsigned begun_ = 0;  ///< likewise: messages that the receiver does not know of
   Arrivals* arrivals_ = nullptr;
-  LooseTarget* loose_ = nullptr;
+  std::uint64_t* marked_in_ = nullptr;
+  unsigned popped_ = 0;   ///< of a parted channel: messages that the sender does not know to be popped
   unsigned latency_ = 0;  ///< of the channel as it was bound, without residence
-  ClockDomain sender_domain_;
-  Cycle wire_free_ = 0;
   Out<M>* sender_ = nullptr;
   Upstream* upstream_ = nullptr;  ///< where there is no sender_
+  LooseTarget* loose_ = nullptr;
   const Gate<M>* gate_ = nullptr;
+  ClockDomain sender_domain_;
 };
 
 /// What seldom follows a pop: the next message has arrived, too, or the sender hears (`tells`) that there is

@@ -50,6 +50,15 @@ class TargetPorts {
     answers_[port].push(request);
     ++unsent_;
   }
+  /// Sends the answer to a request that came by `port`, or queues it where its channel is not free or others
+  /// wait for that.
+  void answer_now(Cycle now, unsigned port, Request* request) {
+    if (answers_[port].empty() && outs_[port]->ready(now)) {
+      outs_[port]->send(now, ResponseMessage{request});
+    } else {
+      answer(port, request);
+    }
+  }
   /// Sends queued answers, one per port whose channel is free; the others wake the owner.
   void send_answers(Cycle now) {
     if (unsent_ != 0) send_queued_answers(now);
