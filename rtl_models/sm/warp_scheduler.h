@@ -66,10 +66,11 @@ class WarpScheduler {
   /// `room()`, whether the load/store unit has some, is asked before each that may need it.
   template <class Room, class Issue>
   void issue(Room&& room, Issue&& issue) {
-    if (ready_.ready() == 0) return;
-    unsigned p = first_;
-    for (unsigned n = partitions_; n != 0; --n, p = p + 1 == partitions_ ? 0 : p + 1) {
-      std::uint64_t mine = ready_.ready() & ~pipes_.blocked() & members(p);
+    std::uint64_t rest = ~std::uint64_t{0};  // slots of the partitions that have not had their turn
+    for (unsigned p = first_;; rest &= ~members(p), p = p + 1 == partitions_ ? 0 : p + 1) {
+      const std::uint64_t left = ready_.ready() & ~pipes_.blocked() & rest;
+      if (left == 0) return;
+      std::uint64_t mine = left & members(p);
       if ((mine & needs_room_) != 0 && !room()) mine &= ~needs_room_;
       if (mine == 0) continue;
       const std::uint64_t bit = take(p, mine);
