@@ -109,7 +109,7 @@ class AsioServing final : public Serving {
     visit_counters("serve", machine_.counters(), visitor);
     for (std::size_t i = 0; i < servers_.size(); ++i)
       visit_counters("serve." + machine_.system().at_port(ports_[i]).name, servers_[i]->counters(), visitor);
-    machine_.system().visit(visitor);
+    machine_.visit(visitor);
   }
   [[nodiscard]] int signal() const override { return signal_; }
 
