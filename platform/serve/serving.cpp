@@ -24,8 +24,9 @@ using Clock = std::chrono::steady_clock;
 
 /// What the model does at a stretch while clients wait.
 constexpr std::chrono::microseconds kStretch{200};
-/// How long the server looks for more, before it sleeps.
-constexpr std::chrono::microseconds kAwake{50};
+/// How long the server looks for more, before it sleeps: longer than an emulator takes from an answer to the
+/// next access of a row.
+constexpr std::chrono::microseconds kAwake{100};
 /// How long a client may take to answer for its memory within an access of its own, loosely timed. QEMU gives
 /// up an access after 5 seconds.
 constexpr std::chrono::seconds kPatienceWithin{2};
@@ -144,11 +145,13 @@ class AsioServing final : public Serving {
   }
   void wait_until(Clock::time_point end) {
     if (stopped_) return;
-    // Who has been answered often asks again at once, and a processor that sleeps takes long to wake.
-    constexpr unsigned kBetweenPolls = 4;  // which cost more than a look at who was answered last
+    // Who has been heard last often asks again at once, and a processor that sleeps takes long to wake. Each
+    // look is a call of the system, which a request that comes meanwhile waits for.
+    constexpr unsigned kBetweenOthers = 8;
     for (const Clock::time_point awake = std::min(end, Clock::now() + kAwake); Clock::now() < awake;) {
-      if (++looks_ % kBetweenPolls == 0 && io_.poll_one() != 0) return;
-      if (look()) return;
+      if (heard_last_ < servers_.size() && servers_[heard_last_]->look()) return;
+      if (++looks_ % kBetweenOthers != 0) continue;
+      if (io_.poll_one() != 0 || look()) return;
       std::this_thread::yield();
     }
     sleep();
@@ -162,7 +165,11 @@ class AsioServing final : public Serving {
   }
   bool look() {
     bool any = false;
-    for (const auto& server : servers_) any = server->look() || any;
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      if (!servers_[i]->look()) continue;
+      heard_last_ = i;
+      any = true;
+    }
     return any;
   }
   void sleep() {
@@ -196,6 +203,7 @@ class AsioServing final : public Serving {
   std::optional<Pace> paced_;  ///< nothing: as fast as it can
   std::optional<Pace> waiting_;
   unsigned looks_ = 0;
+  std::size_t heard_last_ = 0;  ///< of the servers
   bool stopped_ = false;
   int signal_ = 0;
 };
