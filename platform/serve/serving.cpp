@@ -24,9 +24,8 @@ using Clock = std::chrono::steady_clock;
 
 /// What the model does at a stretch while clients wait.
 constexpr std::chrono::microseconds kStretch{200};
-/// How long the server looks for more, before it sleeps: longer than an emulator takes from an answer to the
-/// next access of a row.
-constexpr std::chrono::microseconds kAwake{100};
+/// How long the server looks for more, before it sleeps.
+constexpr std::chrono::microseconds kAwake{50};
 /// How long a client may take to answer for its memory within an access of its own, loosely timed. QEMU gives
 /// up an access after 5 seconds.
 constexpr std::chrono::seconds kPatienceWithin{2};
@@ -146,12 +145,12 @@ class AsioServing final : public Serving {
   void wait_until(Clock::time_point end) {
     if (stopped_) return;
     // Who has been heard last often asks again at once, and a processor that sleeps takes long to wake. Each
-    // look is a call of the system, which a request that comes meanwhile waits for.
+    // look is a call of the system, which a request that comes meanwhile waits for. The client's own threads
+    // may wait for this processor.
     constexpr unsigned kBetweenOthers = 8;
     for (const Clock::time_point awake = std::min(end, Clock::now() + kAwake); Clock::now() < awake;) {
       if (heard_last_ < servers_.size() && servers_[heard_last_]->look()) return;
-      if (++looks_ % kBetweenOthers != 0) continue;
-      if (io_.poll_one() != 0 || look()) return;
+      if (++looks_ % kBetweenOthers == 0 && (io_.poll_one() != 0 || look())) return;
       std::this_thread::yield();
     }
     sleep();
