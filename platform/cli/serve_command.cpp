@@ -317,7 +317,7 @@ int replay_record(const ServeRequest& request) {
   if (!request.quiet) {
     const auto counters = [&](CounterVisitor& visitor) {
       visit_counters("serve", machine.counters(), visitor);
-      system.visit(visitor);
+      machine.visit(visitor);
     };
     print_result(summary(counters, watches));
     print_message(fmt::format("{} replayed, up to cycle {}{}\n", counted(end.events, "event"),

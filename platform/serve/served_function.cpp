@@ -182,11 +182,10 @@ void ServedFunction::write_config(std::uint64_t offset, const std::uint8_t* data
 void ServedFunction::take_answers() {
   while (!waiting_.empty()) {
     Waiting& first = waiting_.front();
-    while (!first.pieces.empty()) {
-      const Piece piece = first.pieces.front();
+    for (; first.answered < first.pieces.size(); ++first.answered) {
+      const Piece& piece = first.pieces[first.answered];
       HostBridge::Answer answer;
       if (!machine_.bridge().take(piece.ticket, answer)) return;
-      first.pieces.pop_front();
       ServedEvent event;
       event.kind = ServedEvent::Kind::answer;
       event.function = port_;
@@ -209,21 +208,31 @@ void ServedFunction::take_answers() {
     if (over.read_done) {
       over.read_done(over.data.data());
     } else {
-      restore_after_power_state();
+      if (present_ && was_reset()) {
+        ++machine_.counters_.resets;
+        build_anew();
+      }
       configuring_ = false;
       over.done();
     }
   }
 }
 
-/// A function that comes back from D3hot has forgotten where it lies. To the client it shows that.
-void ServedFunction::restore_after_power_state() {
-  if (!present_) return;
-  for (unsigned b = 0; b < kBars; ++b) {
-    if (bases_[b] == 0 || endpoint_.config().address_of(b) == bases_[b]) continue;
-    bars_.reset();
-    return set_up();
-  }
+/// A function whose software has reset it, by a Function Level Reset or its power state, has forgotten where
+/// it lies.
+bool ServedFunction::was_reset() const {
+  for (unsigned b = 0; b < kBars; ++b)
+    if (bases_[b] != 0 && endpoint_.config().address_of(b) != bases_[b]) return true;
+  return false;
+}
+
+/// After every kind of reset: nothing that was under way goes on, and its client's software has all to set
+/// up.
+void ServedFunction::build_anew() {
+  machine_.settle(port_);
+  bars_.reset();
+  raised_.clear();
+  if (present_) set_up();
 }
 
 bool ServedFunction::can_make() const {
@@ -281,10 +290,7 @@ void ServedFunction::do_reset() {
   machine_.tell(event);
   if (present_) {
     machine_.system().hot_reset(port_);
-    machine_.settle(port_);
-    bars_.reset();
-    raised_.clear();
-    set_up();
+    build_anew();
   }
   if (!std::exchange(left_, false)) return;
   first_epoch_ = machine_.system().root().core().downs(port_);
@@ -346,11 +352,8 @@ void ServedFunction::do_plug(bool present) {
   event.result = present;
   machine_.tell(event);
   machine_.system().set_present(port_, present);
-  machine_.settle(port_);
   present_ = present;
-  bars_.reset();
-  raised_.clear();
-  if (present) set_up();
+  build_anew();
 }
 
 void ServedFunction::attach(vfio_user::Client& client) {

@@ -91,7 +91,8 @@ class ServedFunction final : public vfio_user::Function {
   };
   /// An access that waits for its answers.
   struct Waiting {
-    std::deque<Piece> pieces;
+    std::vector<Piece> pieces;
+    std::size_t answered = 0;  ///< of those, the first ones
     std::vector<std::uint8_t> data;
     ReadDone read_done;  ///< null: of a write
     Done done;
@@ -131,7 +132,8 @@ class ServedFunction final : public vfio_user::Function {
   void read_config(std::uint64_t offset, Waiting& waiting);
   void write_config(std::uint64_t offset, const std::uint8_t* data, std::uint32_t bytes, Waiting& waiting);
   void take_answers();
-  void restore_after_power_state();
+  [[nodiscard]] bool was_reset() const;
+  void build_anew();
   void make(Access access);
   void do_reset();
   void do_plug(bool present);

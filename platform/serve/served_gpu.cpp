@@ -425,6 +425,10 @@ void ServedGpu::release() {
   launch_.reset();
 }
 
+void ServedGpu::visit(CounterVisitor& visitor) const {
+  platform_.system().visit(visitor);
+}
+
 bool ServedGpu::settle() {
   rung_.reset();
   if (launch_ != nullptr) {

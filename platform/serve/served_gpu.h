@@ -11,6 +11,7 @@
 
 namespace warpline {
 
+class CounterVisitor;
 class GpuRegisters;
 class PcieLink;
 struct GpuLaunchEnd;
@@ -63,6 +64,8 @@ class ServedGpu {
   [[nodiscard]] bool settle();
   /// Of all GPUs of the platform; see GpuPlatform.
   void set_loose(bool loose) { platform_.set_loose(loose); }
+  /// The counters of all GPUs of the platform, without those of the bus: of their SMs, caches and memory.
+  void visit(CounterVisitor& visitor) const;
 
  private:
   struct Descriptor;

@@ -5,10 +5,12 @@
 #include <utility>
 
 #include "platform/machine/pcie_system.h"
+#include "platform/report/run_statistics.h"
 #include "platform/serve/served_event.h"
 #include "platform/serve/served_function.h"
 #include "platform/serve/served_gpu.h"
 #include "rtl_models/base/contract.h"
+#include "rtl_models/base/counter.h"
 #include "rtl_models/pcie/endpoint/endpoint_device.h"
 #include "rtl_models/pcie/host_bridge/host_bridge.h"
 #include "rtl_models/pcie/packets/tlp_rules.h"
@@ -94,6 +96,25 @@ std::string ServedMachine::map(unsigned port, unsigned bar) {
   if (memory == nullptr) return "registers are there, and no memory: to access them has effects";
   const int error = functions_[port]->map(bar, *memory);
   return error == 0 ? std::string() : std::string("its memory cannot be shared: ") + std::strerror(error);
+}
+
+void ServedMachine::visit(CounterVisitor& visitor) const {
+  if (!gpus_.empty()) {
+    CounterTable table;
+    const auto values = table.read([this](CounterVisitor& each) { gpus_.front()->visit(each); });
+    std::string_view block;
+    bool wanted = false;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const CounterTable::Entry& entry = table.entries()[i];
+      if (total_path(entry.path) != entry.path) continue;
+      const std::string_view path = entry.path;
+      const std::size_t dot = path.rfind('.');
+      if (const std::string_view its = path.substr(0, dot); std::exchange(block, its) != its)
+        wanted = visitor.wants(its);
+      if (wanted) visitor.counter(block, path.substr(dot + 1), values[i], entry.unit, entry.description);
+    }
+  }
+  system_.visit(visitor);
 }
 
 HostBridge& ServedMachine::bridge() {

@@ -16,6 +16,7 @@
 
 namespace warpline {
 
+class CounterVisitor;
 class PcieSystem;
 class ServedTape;
 struct ServedEvent;
@@ -67,6 +68,9 @@ class ServedMachine final : private OutsideMemory {
   /// The function behind root port `port`.
   [[nodiscard]] ServedFunction& function(unsigned port) { return *functions_[port]; }
   [[nodiscard]] const ServeCounters& counters() const { return counters_; }
+  /// The counters of what is served: of GPUs their totals, as those of a run (total_path()), then those of
+  /// the PCIe system.
+  void visit(CounterVisitor& visitor) const;
   /// Lets clients map what is behind BAR `bar` of a function, if that is memory and nothing else. Why not, a
   /// sentence; empty: they may. Pre: no client has come yet.
   [[nodiscard]] std::string map(unsigned port, unsigned bar);

@@ -109,7 +109,7 @@ class AsioServing final : public Serving {
     visit_counters("serve", machine_.counters(), visitor);
     for (std::size_t i = 0; i < servers_.size(); ++i)
       visit_counters("serve." + machine_.system().at_port(ports_[i]).name, servers_[i]->counters(), visitor);
-    machine_.system().visit(visitor);
+    machine_.visit(visitor);
   }
   [[nodiscard]] int signal() const override { return signal_; }
 
@@ -144,11 +144,13 @@ class AsioServing final : public Serving {
   }
   void wait_until(Clock::time_point end) {
     if (stopped_) return;
-    // Who has been answered often asks again at once, and a processor that sleeps takes long to wake.
-    constexpr unsigned kBetweenPolls = 4;  // which cost more than a look at who was answered last
+    // Who has been heard last often asks again at once, and a processor that sleeps takes long to wake. Each
+    // look is a call of the system, which a request that comes meanwhile waits for. The client's own threads
+    // may wait for this processor.
+    constexpr unsigned kBetweenOthers = 8;
     for (const Clock::time_point awake = std::min(end, Clock::now() + kAwake); Clock::now() < awake;) {
-      if (++looks_ % kBetweenPolls == 0 && io_.poll_one() != 0) return;
-      if (look()) return;
+      if (heard_last_ < servers_.size() && servers_[heard_last_]->look()) return;
+      if (++looks_ % kBetweenOthers == 0 && (io_.poll_one() != 0 || look())) return;
       std::this_thread::yield();
     }
     sleep();
@@ -162,7 +164,11 @@ class AsioServing final : public Serving {
   }
   bool look() {
     bool any = false;
-    for (const auto& server : servers_) any = server->look() || any;
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      if (!servers_[i]->look()) continue;
+      heard_last_ = i;
+      any = true;
+    }
     return any;
   }
   void sleep() {
@@ -196,6 +202,7 @@ class AsioServing final : public Serving {
   std::optional<Pace> paced_;  ///< nothing: as fast as it can
   std::optional<Pace> waiting_;
   unsigned looks_ = 0;
+  std::size_t heard_last_ = 0;  ///< of the servers
   bool stopped_ = false;
   int signal_ = 0;
 };

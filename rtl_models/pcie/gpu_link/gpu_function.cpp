@@ -56,7 +56,7 @@ void GpuFunction::collect() {
   }
 }
 
-/// It came back from D3hot.
+/// Its software has reset it.
 void GpuFunction::restart_softly() {
   if (registers_) registers_->power_on();
   forget();

@@ -32,9 +32,10 @@ inline constexpr std::uint32_t kExpressVersion = 2;
 inline constexpr unsigned kDeviceCapabilities = 0x04, kDeviceControl = 0x08, kLinkCapabilities = 0x0C,
                           kLinkStatus = 0x10, kDeviceCapabilities2 = 0x24, kDeviceControl2 = 0x28,
                           kLinkCapabilities2 = 0x2C, kLinkControl2 = 0x30;
-inline constexpr std::uint32_t kExtendedTagSupported = 1U << 5U, kRoleBasedErrors = 1U << 15U;
+inline constexpr std::uint32_t kExtendedTagSupported = 1U << 5U, kRoleBasedErrors = 1U << 15U,
+                               kFunctionResetSupported = 1U << 28U;
 inline constexpr std::uint32_t kErrorReporting = 0xF, kRelaxedOrdering = 1U << 4U, kExtendedTags = 1U << 8U,
-                               kNoSnoop = 1U << 11U;
+                               kNoSnoop = 1U << 11U, kFunctionReset = 1U << 15U;
 inline constexpr unsigned kMaxPayloadShift = 5, kMaxReadShift = 12;
 inline constexpr std::uint32_t kSizeBits =
     7;  ///< of both sizes: they are 128 bytes shifted left by this field

@@ -64,7 +64,8 @@ void ConfigSpace::build_express() {
   while (128U << payload < description_.max_payload_supported) ++payload;
   const std::uint32_t speed = description_.link_speed, width = description_.link_width;
   put(express_, kExpressVersion << 16U | kExpressId);
-  put(express_ + kDeviceCapabilities, payload | kExtendedTagSupported | kRoleBasedErrors);
+  put(express_ + kDeviceCapabilities,
+      payload | kExtendedTagSupported | kRoleBasedErrors | kFunctionResetSupported);
   put(express_ + kDeviceControl, kRelaxedOrdering | kExtendedTags | kNoSnoop | kMaxRead512 << kMaxReadShift,
       kErrorReporting | kRelaxedOrdering | kSizeBits << kMaxPayloadShift | kExtendedTags | kNoSnoop |
           kSizeBits << kMaxReadShift,
@@ -94,6 +95,17 @@ void ConfigSpace::write(unsigned offset, std::uint32_t value, unsigned enables) 
   r.value = (r.value & ~changed) | (value & changed);
   r.value &= ~(value & bits & r.clear_by_one);
   if (offset == power_ + kPowerControl) set_power_state(before);
+  if (offset == express_ + kDeviceControl && (value & bits & kFunctionReset) != 0) reset_softly();
+}
+
+/// The link goes on with the packets that its two ends have agreed on.
+void ConfigSpace::reset_softly() {
+  constexpr std::uint32_t kKept = kSizeBits << kMaxPayloadShift;
+  const std::uint32_t kept = at(express_ + kDeviceControl) & kKept;
+  reset();
+  std::uint32_t& control = registers_[(express_ + kDeviceControl) / 4].value;
+  control = (control & ~kKept) | kept;
+  soft_reset_ = true;
 }
 
 void ConfigSpace::set_power_state(PowerState before) {
@@ -101,9 +113,7 @@ void ConfigSpace::set_power_state(PowerState before) {
   const PowerState asked = power_state();
   if (asked == PowerState::d1 || asked == PowerState::d2)
     r.value = (r.value & ~kPowerStateBits) | static_cast<std::uint32_t>(before);
-  if (before != PowerState::d3hot || asked != PowerState::d0) return;
-  reset();
-  soft_reset_ = true;
+  if (before == PowerState::d3hot && asked == PowerState::d0) reset_softly();
 }
 
 std::optional<std::uint64_t> ConfigSpace::address_of(unsigned bar) const {

@@ -24,7 +24,9 @@ enum class PowerState : std::uint8_t { d0 = 0, d1 = 1, d2 = 2, d3hot = 3 };
 /// none.
 ///
 /// Registers that are not there read as 0 and ignore writes. In D3hot the function claims no memory and may
-/// make no request; going back to D0 resets it (there is no D1 and no D2: asking for them changes nothing).
+/// make no request; going back to D0 resets it (there is no D1 and no D2: asking for them changes nothing),
+/// as a Function Level Reset does, which device control initiates (bit 15, which reads 0). Neither changes
+/// Max_Payload_Size.
 /// Atomics need no permission of their own, so that there is no such bit in device control 2.
 class ConfigSpace {
  public:
@@ -36,7 +38,9 @@ class ConfigSpace {
   void write(unsigned offset, std::uint32_t value, unsigned enables = 0xF);
   /// What it was built as: every setting that software made is gone.
   void reset() { registers_ = built_; }
-  /// Whether power management has asked for a reset of the function since this was called last.
+  /// Whether software has reset the function, by power management or a Function Level Reset, since
+  /// take_soft_reset() was called last.
+  [[nodiscard]] bool was_softly_reset() const { return soft_reset_; }
   [[nodiscard]] bool take_soft_reset() { return std::exchange(soft_reset_, false); }
 
   /// The BAR that claims all of `bytes` bytes from `address`, if memory space is enabled and the function is
@@ -111,6 +115,7 @@ class ConfigSpace {
   void build_capabilities();
   void build_express();
   void set_power_state(PowerState before);
+  void reset_softly();
   std::array<Register, kRegisters> registers_{}, built_{};
   unsigned power_ = 0, msix_ = 0, express_ = 0;
   bool soft_reset_ = false;

@@ -190,9 +190,8 @@ void EndpointCore::receive_configuration(Tlp* tlp) {
     tlp->carry(config_.read(offset - lane) >> 8 * lane);
   } else {
     const auto value = static_cast<std::uint32_t>(first_bytes(tlp->data) << 8 * lane);
-    const bool asleep = config_.power_state() == PowerState::d3hot;
     config_.write(offset - lane, value, ((1U << tlp->bytes) - 1) << lane);
-    if (asleep && config_.power_state() == PowerState::d0) forget_requests();
+    if (config_.was_softly_reset()) forget_requests();
   }
   complete(tlp, CompletionStatus::successful, tlp->data.data());
 }

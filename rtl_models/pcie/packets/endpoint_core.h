@@ -36,8 +36,9 @@ struct ReadPart {
 /// taken for an answer to that one only if its offset in the page and the number of missing bytes are what
 /// that one expects.
 ///
-/// Going from D3hot to D0 resets the function: reads under way and interrupts pending are forgotten at once,
-/// and the device learns it from config().take_soft_reset().
+/// A Function Level Reset, and going from D3hot to D0, reset the function: reads under way and interrupts
+/// pending are forgotten at once, MSI-X is as it was built, and the device learns it from
+/// config().take_soft_reset().
 class EndpointCore {
  public:
   /// Pre: neither has problems. The pool outlives it.

@@ -233,19 +233,26 @@ TEST_P(ServedGpuInEveryTime, EndsAKernelThatSoftwareWantsToEnd) {
 TEST_P(ServedGpuInEveryTime, AResetInTheMiddleLeavesAFreshGpu) {
   const auto client = bench_.client(ServedGpuBench::kGpu);
   ASSERT_NE(client, nullptr);
-  for (unsigned round = 0; round < 3; ++round) {
+  // By the protocol, and by the function itself.
+  const auto reset = [&](bool by_function) {
+    constexpr unsigned kDeviceControl = 0x68;
+    const std::uint16_t initiate = 0x8000;
+    return by_function ? client->connection().write(vfio_user::kConfigRegion, kDeviceControl, &initiate, 2)
+                       : client->connection().reset();
+  };
+  for (unsigned round = 0; round < 4; ++round) {
     GpuSoftware gpu(*client);
     const std::uint64_t data = gpu.at(GpuSoftware::kData);
     EXPECT_EQ(gpu.words(data, 1).front(), 0U);
     gpu.start({kGpuProgram, "spin", {gpu.address(data)}, {4, 1, 1}});
     EXPECT_EQ(gpu.state(), WL_GPU_STATE_RUNNING);
-    ASSERT_EQ(client->connection().reset(), 0);
+    ASSERT_EQ(reset(round % 2 == 1), 0);
     ASSERT_EQ(client->bring_up(), 0);
     EXPECT_EQ(gpu.state(), WL_GPU_STATE_IDLE);
     EXPECT_EQ(gpu.wide(WL_GPU_LAUNCH_DESCRIPTOR_OFFSET), 0U);
     EXPECT_EQ(gpu.words(gpu.at(GpuSoftware::kProgram), 1).front(), 0U);
     expect_it_runs(gpu);
-    ASSERT_EQ(client->connection().reset(), 0);
+    ASSERT_EQ(reset(round % 2 == 1), 0);
     ASSERT_EQ(client->bring_up(), 0);
   }
 }
@@ -653,6 +660,46 @@ TEST_P(ServedGpuInEveryTime, SeveralRunKernelsAtTheSameTime) {
   bench.within([&] { bench.machine().system().visit(counters); });
   EXPECT_THAT(launches, testing::ElementsAre(testing::Pair("gpu[0]", 1), testing::Pair("gpu[1]", 1),
                                              testing::Pair("gpu[2]", 2)));
+}
+
+TEST_P(ServedGpuInEveryTime, WhatItsBlocksCountedIsToldInTotalsOfAllGpus) {
+  ServedGpuBench bench(GetParam(), {ServedGpuBench::config({"gpus=2"}), 0, nullptr});
+  const auto counted = [&bench] {
+    std::vector<std::pair<std::string, std::uint64_t>> out;
+    EachCounter counters([&out](std::string_view block, std::string_view name, std::uint64_t value,
+                                std::string_view /*unit*/, std::string_view /*meaning*/) {
+      out.emplace_back(std::string(block).append(".").append(name), value);
+    });
+    bench.within([&] { bench.serving().visit(counters); });
+    return out;
+  };
+  const auto value = [&counted](const std::string& path) {
+    std::vector<std::uint64_t> values;
+    for (const auto& [its, v] : counted())
+      if (its == path) values.push_back(v);
+    EXPECT_EQ(values.size(), 1U) << path;
+    return values.empty() ? 0 : values.front();
+  };
+  EXPECT_EQ(value("sm.instructions"), 0U);
+  std::uint64_t before = 0;
+  for (unsigned i = 0; i < 2; ++i) {
+    const auto client = bench.client(ServedGpuBench::kGpu + i);
+    ASSERT_NE(client, nullptr);
+    GpuSoftware gpu(*client);
+    expect_it_runs(gpu);
+    EXPECT_EQ(value("sm.ctas"), 3U * (i + 1));
+    EXPECT_GT(value("sm.instructions"), before) << "of GPU " << i << ", too";
+    before = value("sm.instructions");
+    EXPECT_GT(value("sm.lsu.global_stores"), 0U);
+    EXPECT_GT(value("l2.sector_accesses"), 0U);
+  }
+  // The protocol's own first, then those of GPUs as a run has them, then those of the bus.
+  std::vector<std::string> order;
+  for (const auto& [path, v] : counted())
+    if (const std::string first = path.substr(0, path.find_first_of(".["));
+        (first == "serve" || first == "sm" || first == "root") && (order.empty() || order.back() != first))
+      order.push_back(first);
+  EXPECT_THAT(order, testing::ElementsAre("serve", "sm", "root"));
 }
 
 TEST_P(ServedGpuInEveryTime, GpusOfOneMachineReachEachOthersMemory) {

@@ -134,6 +134,58 @@ TEST_P(InEveryTime, AResetForgetsWhatSoftwareDidAndLeavesOthersAlone) {
   EXPECT_EQ(others.copy(others.bus(theirs), others.bus(theirs) + 64, 64), WL_PEER_STATUS_CODE_OK);
 }
 
+TEST_P(InEveryTime, AFunctionLevelResetLeavesAFreshFunctionInTheMiddleOfItsWork) {
+  ServedPeers::Options options = GetParam();
+  options.peers = 2;
+  ServedPeers peers(options);
+  const auto one = peers.client(0), other = peers.client(1);
+  ASSERT_TRUE(one != nullptr && other != nullptr);
+  ServedDriver others(*other);
+  vfio_user::Connection& connection = one->connection();
+  constexpr unsigned kCapabilities = 0x64, kControl = 0x68;
+  std::uint32_t capabilities = 0;
+  ASSERT_EQ(connection.read(vfio_user::kConfigRegion, kCapabilities, &capabilities, 4), 0);
+  ASSERT_NE(capabilities & 1U << 28U, 0U) << "it is offered";
+  for (unsigned round = 0; round < 3; ++round) {
+    ServedDriver driver(*one);
+    wl_peer_command command{};
+    command.opcode = WL_PEER_OPCODE_COPY;
+    command.length = 100'000;
+    void* const memory = one->allocate(command.length);
+    command.source = command.destination = driver.bus(memory);
+    for (unsigned i = 0; i < 8; ++i) ASSERT_EQ(wl_peer_submit(&driver.peer(), 0, &command), WL_OK);
+    ASSERT_EQ(wl_peer_ring(&driver.peer(), 0), WL_OK);
+    const std::uint32_t scratch = 0x5A5A;
+    ASSERT_EQ(connection.write(WL_PEER_BAR, WL_PEER_SCRATCH_OFFSET(0), &scratch, 4), 0);
+    std::uint16_t control = 0;
+    ASSERT_EQ(connection.read(vfio_user::kConfigRegion, kControl, &control, 2), 0);
+    control |= 0x8000U;
+    ASSERT_EQ(connection.write(vfio_user::kConfigRegion, kControl, &control, 2), 0);
+    ASSERT_EQ(connection.read(vfio_user::kConfigRegion, kControl, &control, 2), 0);
+    EXPECT_EQ(control & 0x8000U, 0U);
+    std::uint32_t command_register = 1, bar = 1, word = 0, msix = 0;
+    ASSERT_EQ(connection.read(vfio_user::kConfigRegion, 4, &command_register, 2), 0);
+    ASSERT_EQ(connection.read(vfio_user::kConfigRegion, 0x10, &bar, 4), 0);
+    ASSERT_EQ(connection.read(vfio_user::kConfigRegion, 0x50, &msix, 4), 0);
+    EXPECT_EQ(command_register & 0xFFFFU, 0U);
+    EXPECT_EQ(bar & ~0xFU, 0U);
+    EXPECT_EQ(msix >> 31U, 0U) << "MSI-X is off";
+    ASSERT_EQ(connection.read(WL_PEER_BAR, 0, &word, 4), 0);
+    EXPECT_EQ(word, 0xFFFF'FFFFU) << "it decodes no memory";
+    ASSERT_EQ(one->bring_up(), 0);
+    ASSERT_EQ(connection.read(WL_PEER_BAR, WL_PEER_SCRATCH_OFFSET(0), &word, 4), 0);
+    EXPECT_EQ(word, 0U);
+    ASSERT_EQ(connection.read(WL_PEER_BAR, WL_PEER_STATUS_OFFSET, &word, 4), 0);
+    EXPECT_EQ(word & WL_PEER_STATUS_READY_MASK, 0U);
+  }
+  ServedDriver again(*one);
+  void* const memory = one->allocate(128);
+  EXPECT_EQ(again.copy(again.bus(memory), again.bus(memory) + 64, 64), WL_PEER_STATUS_CODE_OK);
+  void* const theirs = other->allocate(128);
+  EXPECT_EQ(others.copy(others.bus(theirs), others.bus(theirs) + 64, 64), WL_PEER_STATUS_CODE_OK);
+  EXPECT_EQ(peers.within([&] { return peers.machine().counters().resets; }), 3U);
+}
+
 TEST_P(InEveryTime, AClientThatGoesAwayInTheMiddleLeavesAFreshFunction) {
   ServedPeers peers(GetParam());
   for (unsigned round = 0; round < 10; ++round) {

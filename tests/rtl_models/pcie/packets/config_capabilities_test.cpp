@@ -68,8 +68,8 @@ TEST(ConfigSpace, DeviceControlSetsSizesWithinWhatIsSupported) {
   EXPECT_FALSE(config.relaxed_ordering_enabled());
   EXPECT_FALSE(config.no_snoop_enabled());
   EXPECT_FALSE(config.extended_tags());
-  config.write(control, 0xFFFF, 0x3);
-  EXPECT_EQ(config.read(control), 0x79FFU) << "no phantom functions, no auxiliary power, no function reset";
+  config.write(control, 0x7FFF, 0x3);
+  EXPECT_EQ(config.read(control), 0x79FFU) << "no phantom functions, no auxiliary power";
 }
 
 TEST(ConfigSpace, TheLinkIsAsFastAndWideAsDescribed) {
@@ -119,12 +119,34 @@ TEST(ConfigSpace, PowerStatesD0AndD3hotExistAndComingBackResets) {
   EXPECT_FALSE(config.take_soft_reset());
 }
 
+TEST(ConfigSpace, AFunctionLevelResetUndoesAllButWhatTheLinkGoesOnWith) {
+  ConfigSpace config(description());
+  const unsigned express = config.express_capability(), control = express + 8;
+  EXPECT_NE(config.read(express + 4) & 1U << 28U, 0U) << "the function offers it";
+  config.write(0x10, 0xE0000000);
+  config.write(0x04, 6);
+  config.write(config.msix_capability(), 1U << 31U);
+  config.write(control, 1U << 5U | 5U << 12U);
+  config.report(ConfigSpace::kFatal);
+  EXPECT_FALSE(config.take_soft_reset());
+  config.write(control, 1U << 15U | 1U << 5U, 0x1);
+  EXPECT_FALSE(config.was_softly_reset()) << "the byte with the bit is not written";
+  config.write(control, 1U << 15U | 2U << 5U, 0x2);
+  EXPECT_EQ(config.address_of(0), std::nullopt);
+  EXPECT_FALSE(config.memory_enabled());
+  EXPECT_FALSE(config.bus_master());
+  EXPECT_FALSE(config.msix_enabled());
+  EXPECT_EQ(config.read(control), (ConfigSpace(description()).read(control) & ~(7U << 5U)) | 1U << 5U);
+  EXPECT_TRUE(config.take_soft_reset());
+  EXPECT_FALSE(config.take_soft_reset());
+}
+
 TEST(ConfigSpace, ResetUndoesEverySetting) {
   const ConfigSpace fresh(description());
   ConfigSpace config(description());
-  const unsigned power = config.power_capability() + 4;
+  const unsigned power = config.power_capability() + 4, control = config.express_capability() + 8;
   for (unsigned at = 0; at < 256; at += 4)
-    if (at != power) config.write(at, 0xFFFFFFFF);
+    if (at != power) config.write(at, at == control ? 0xFFFF7FFF : 0xFFFFFFFF);
   config.report(ConfigSpace::kFatal);
   unsigned changed = 0;
   for (unsigned at = 0; at < 4096; at += 4) changed += config.read(at) != fresh.read(at) ? 1 : 0;

@@ -214,5 +214,27 @@ TEST(EndpointRequests, AsleepItAnswersConfigurationOnly) {
       << "it has to be placed again";
 }
 
+TEST(EndpointRequests, AFunctionLevelResetForgetsReadsAndVectors) {
+  Bench bench;
+  bench.core.read(7, 0x1000, 64, 0);
+  ASSERT_EQ(bench.sent().size(), 1U);
+  bench.core.msix()->write(0x4, 8, 5);
+  bench.core.msix()->raise(1);
+  const unsigned control = bench.core.config().express_capability() + 8;
+  Tlp reset = bench.request_for(K::config_write, control + 1, 1);
+  reset.data = {0x80};
+  EXPECT_FALSE(bench.receive(reset));
+  const std::vector<Tlp> sent = bench.sent();
+  ASSERT_EQ(sent.size(), 1U) << "the write that asks for it is answered";
+  EXPECT_EQ(sent[0].status, CompletionStatus::successful);
+  EXPECT_TRUE(bench.core.config().take_soft_reset());
+  EXPECT_EQ(bench.core.reads_in_flight(), 0U);
+  EXPECT_FALSE(bench.core.msix()->any_pending());
+  EXPECT_EQ(bench.core.msix()->read(0x8, 4), 0U) << "the table is as it was built";
+  EXPECT_FALSE(bench.core.may_write());
+  EXPECT_FALSE(bench.receive(bench.request_for(K::memory_write, Bench::kBar, 4)))
+      << "it has to be placed again";
+}
+
 }  // namespace endpoint_requests_test
 }  // namespace warpline
