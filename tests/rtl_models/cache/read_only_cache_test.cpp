@@ -179,7 +179,7 @@ TEST(ReadOnlyCache, AnInvalidationBetweenAReadAndItsFillInstallsNothing) {
 
 TEST(ReadOnlyCache, ReadsAreServedByFetchesOfNoReadBeforeTheLastInvalidation) {
   std::uint64_t hits = 0, dead = 0;
-  for (std::uint64_t seed = 1; seed <= everyday(80) && !HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 80 && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 23);
     ReadOnlyCacheParameters p;

@@ -6,7 +6,6 @@
 #include "rtl_models/base/random.h"
 #include "rtl_models/pcie/packets/tlp_rules.h"
 #include "tests/rtl_models/pcie/packets/endpoint_bench.h"
-#include "tests/support/environment.h"
 
 namespace warpline {
 namespace endpoint_fuzz_test {
@@ -210,7 +209,7 @@ class Completer {
 TEST(EndpointFuzz, EveryByteIsRightOrReportedAndNoTagIsLost) {
   std::map<TlpOutcome, unsigned> ended;
   unsigned taken_back = 0;
-  for (std::uint64_t seed = 1; seed <= everyday(150); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Completer completer(seed);
     ASSERT_NO_FATAL_FAILURE(completer.run(1500));
