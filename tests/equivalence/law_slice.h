@@ -11,7 +11,7 @@ namespace warpline::test {
 /// way, and in the everyday run in every second one, in turn.
 struct LawSlice {
   std::uint64_t first = 1;
-  std::uint64_t count = 35;
+  std::uint64_t count = 12;
   bool every_way = false;
 
   explicit LawSlice(unsigned slice) {
@@ -25,7 +25,7 @@ struct LawSlice {
   [[nodiscard]] std::uint64_t end() const { return first + count; }
 };
 
-/// Slices of the everyday run: with the default number of seeds, 10^5 random transactions and more.
+/// Slices of the everyday run: with the default number of seeds, 3 * 10^4 random transactions and more.
 constexpr unsigned kLawSlices = 10;
 
 }  // namespace warpline::test

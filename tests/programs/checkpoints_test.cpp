@@ -29,7 +29,7 @@ TEST(Checkpoints, DISABLED_Continue) {
 
 TEST(Checkpoints, RandomProgramsStoppedAtRandomRestsGoOnInANewProcessAsIfNothingHadHappened) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_CHECKPOINTS", 10);
+  const std::uint64_t count = from_environment("WARPLINE_CHECKPOINTS", 5);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("WARPLINE_CHECKPOINTS=1 WARPLINE_RANDOM_SEED=" + std::to_string(seed));
     try_continuation(seed, "Checkpoints.DISABLED_Continue", "direct", backend_of(StoppedProgram(seed), seed));

@@ -23,7 +23,7 @@ struct Machine {
 
 TEST(HintedSockets, ChangeNoMemoryAndNoRegister) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_HINTED_MACHINES", 10);
+  const std::uint64_t count = from_environment("WARPLINE_HINTED_MACHINES", 6);
   // Every machine calls its modules alike.
   sc_core::sc_report_handler::set_actions(sc_core::SC_ID_INSTANCE_EXISTS_, sc_core::SC_DO_NOTHING);
   std::deque<Machine> machines;

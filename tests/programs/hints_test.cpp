@@ -35,7 +35,7 @@ void try_one(std::uint64_t seed) {
 
 TEST(Hints, ChangeNoMemoryAndNoRegister) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_HINTED_PROGRAMS", 40);
+  const std::uint64_t count = from_environment("WARPLINE_HINTED_PROGRAMS", 20);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     try_one(seed);
     if (HasFatalFailure()) return;

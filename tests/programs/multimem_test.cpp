@@ -40,7 +40,7 @@ Seen seen_of(const MultimemProgram& p, GpuPlatform& platform) {
 
 TEST(Multimem, RandomProgramsLeaveWhatTheTwinSays) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_MULTIMEM_PROGRAMS", 40);
+  const std::uint64_t count = from_environment("WARPLINE_MULTIMEM_PROGRAMS", 20);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("WARPLINE_MULTIMEM_PROGRAMS=1 WARPLINE_RANDOM_SEED=" + std::to_string(seed));
     Random random(splitmix64(seed));

@@ -75,7 +75,7 @@ void try_one(std::uint64_t seed, std::size_t& in_flight) {
 
 TEST(RandomPrograms, LeaveTheMemoryOfAMachineWithoutCaches) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_RANDOM_PROGRAMS", 8);
+  const std::uint64_t count = from_environment("WARPLINE_RANDOM_PROGRAMS", 4);
   std::size_t in_flight = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     try_one(seed, in_flight);

@@ -30,7 +30,7 @@ void runs(const RandomWls& program, const GpuConfig& config, const RunOptions& o
 
 TEST(RandomWls, LeavesWhatAnInterpreterLeaves) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_RANDOM_PROGRAMS", 8);
+  const std::uint64_t count = from_environment("WARPLINE_RANDOM_PROGRAMS", 4);
   std::uint64_t spills = 0, flushed = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("WARPLINE_RANDOM_PROGRAMS=1 WARPLINE_RANDOM_SEED=" + std::to_string(seed));

@@ -86,7 +86,7 @@ Seen play(const MultimemProgram& program, const GpuConfig& config, const Ranked&
 
 TEST(Ranks, RandomProgramsOfSeveralGpusAreAsInOneProcess) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_RANK_PROGRAMS", 12);
+  const std::uint64_t count = from_environment("WARPLINE_RANK_PROGRAMS", 5);
   std::size_t listed = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE("WARPLINE_RANK_PROGRAMS=1 WARPLINE_RANDOM_SEED=" + std::to_string(seed));

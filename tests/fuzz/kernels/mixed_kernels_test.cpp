@@ -263,7 +263,7 @@ std::string shrink(std::uint64_t seed, const MixedKernel& kernel) {
 
 TEST(MixedKernels, LeaveTheSameWhateverCarriesThem) {
   const std::uint64_t first = from_environment("WARPLINE_RANDOM_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_MIXED_KERNELS", 12);
+  const std::uint64_t count = from_environment("WARPLINE_MIXED_KERNELS", 6);
   const std::uint64_t kept = from_environment("WARPLINE_MIXED_PARTS", kAllParts);
   const std::uint64_t share = std::max<std::uint64_t>(from_environment("WARPLINE_MIXED_SHARE", 1), 1);
   sc_core::sc_report_handler::set_actions(sc_core::SC_ID_INSTANCE_EXISTS_, sc_core::SC_DO_NOTHING);

@@ -10,7 +10,7 @@ namespace warpline {
 namespace config_fuzz_test {
 
 std::uint64_t mutants() {
-  return from_environment("WARPLINE_FUZZ_MUTANTS", 300);
+  return from_environment("WARPLINE_FUZZ_MUTANTS", 150);
 }
 
 /// A slightly damaged copy: bytes changed, dropped, doubled, the end cut off, or a token put in.

@@ -102,7 +102,7 @@ void run_commands(std::uint64_t seed, unsigned count) {
 /// The whole: WARPLINE_COMMANDS=100000.
 TEST(GpuRings, CommandsAreEachDoneOnceWithEveryByteRight) {
   const std::uint64_t seed = from_environment("WARPLINE_COMMAND_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_COMMANDS", 4000);
+  const std::uint64_t count = from_environment("WARPLINE_COMMANDS", 2000);
   for (std::uint64_t i = 0; i < count / 200 && !testing::Test::HasFailure(); ++i) run_commands(seed + i, 200);
 }
 

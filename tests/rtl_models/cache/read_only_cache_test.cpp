@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "tests/support/environment.h"
 #include "tests/support/flat_memory.h"
 #include "tests/support/mock_components.h"
 
@@ -38,7 +39,7 @@ Item load(Cycle at, unsigned line, SectorMask sectors = 1) {
 }
 
 TEST(ReadOnlyCache, RandomReadsUnderBackPressureAreExactInEveryTickMode) {
-  for (std::uint64_t seed = 1; seed <= 80 && !HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= everyday(80) && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 19);
     ReadOnlyCacheParameters p;

@@ -4,6 +4,7 @@
 
 #include "rtl_models/base/random.h"
 #include "tests/rtl_models/crossbar/bench_of_crossbar.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace crossbar_traffic_test {
@@ -147,7 +148,7 @@ TEST_P(CrossbarTraffic, AllTickModesAgree) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CrossbarTraffic, ::testing::Range<std::uint64_t>(1, 49));
+INSTANTIATE_TEST_SUITE_P(Seeds, CrossbarTraffic, ::testing::Range<std::uint64_t>(1, 1 + everyday(48)));
 
 TEST(CrossbarFairness, AWaitingHeadIsPassedOnceByEachOther) {
   // 70 clients want one slice all the time: between two grants of one lie one grant of each other.

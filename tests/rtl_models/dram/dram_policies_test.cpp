@@ -430,7 +430,7 @@ void add_limits(DramParameters& p, Pick&& pick) {
 
 /// Random channels of each policy: WARPLINE_DRAM_SEEDS, or a short slice.
 std::uint64_t seeds() {
-  return from_environment("WARPLINE_DRAM_SEEDS", 36);
+  return from_environment("WARPLINE_DRAM_SEEDS", 16);
 }
 
 TEST_P(DramPolicies, ServeEveryRequestWhenANaiveChannelDoes) {

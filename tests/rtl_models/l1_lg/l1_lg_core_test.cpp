@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/rtl_models/l1_lg/core_bench.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace l1_lg_core_test {
@@ -31,7 +32,7 @@ void fuzz(std::uint64_t seed) {
 }
 
 TEST(L1LgCore, RandomProgramsSeeTheirOwnStoresAndLoseNoDirtyByte) {
-  for (std::uint64_t seed = 1; seed <= 150 && !HasFatalFailure(); ++seed) fuzz(seed);
+  for (std::uint64_t seed = 1; seed <= everyday(150) && !HasFatalFailure(); ++seed) fuzz(seed);
 }
 
 /// A read of the first sector of line `n`.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/environment.h"
 #include "tests/support/flat_check.h"
 
 namespace warpline::test {
@@ -160,7 +161,7 @@ void check_order(const Bench& bench) {
 }
 
 TEST(L1Lg, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
-  for (std::uint64_t seed = 1; seed <= 120 && !HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= everyday(120) && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 77);
     Shape s;

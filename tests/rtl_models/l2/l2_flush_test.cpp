@@ -1,5 +1,6 @@
 // R11: a release of system scope waits until what was written over the link has arrived, wherever that is.
 #include "tests/rtl_models/l2/slice_bench.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace l2_flush_test {
@@ -172,7 +173,7 @@ void check_flushes(const std::vector<Item>& items, const Bench& bench) {
 }
 
 TEST(L2Flush, RandomWritesToManyDevicesHaveArrivedWhenAReleaseIsDone) {
-  for (std::uint64_t seed = 1; seed <= 60 && !HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= everyday(60) && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 977);
     const std::uint64_t blocks = 1 + random.below(24);

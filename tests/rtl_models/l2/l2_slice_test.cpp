@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/rtl_models/l2/slice_bench.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace l2_slice_test {
@@ -56,7 +57,7 @@ void check_memory(const std::map<std::uint64_t, FlatMemory::Line>& memory, const
 }
 
 TEST(L2Slice, RandomRequestsUnderBackPressureAreExactInEveryTickMode) {
-  for (std::uint64_t seed = 1; seed <= 120 && !HasFatalFailure(); ++seed) {
+  for (std::uint64_t seed = 1; seed <= everyday(120) && !HasFatalFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed * 131);
     Shape s;

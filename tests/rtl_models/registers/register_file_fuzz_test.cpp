@@ -198,7 +198,7 @@ void run(std::uint64_t seed) {
 }
 
 TEST(RegisterFileFuzz, RandomBlocksAreWhatTheirDescriptionSays) {
-  const std::uint64_t blocks = from_environment("WARPLINE_REGISTER_BLOCKS", 500);
+  const std::uint64_t blocks = from_environment("WARPLINE_REGISTER_BLOCKS", 250);
   for (std::uint64_t seed = 0; seed < blocks && !HasFatalFailure(); ++seed) run(seed);
 }
 

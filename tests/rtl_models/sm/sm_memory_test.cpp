@@ -7,6 +7,7 @@
 
 #include "rtl_models/isa/atomic.h"
 #include "tests/rtl_models/sm/script.h"
+#include "tests/support/environment.h"
 
 namespace warpline::test {
 namespace sm_memory_test {
@@ -216,7 +217,7 @@ void fuzz(std::uint64_t seed) {
 }
 
 TEST(SmMemory, RandomAccessesOfAllSpacesAreThoseOfMapsOfBytes) {
-  for (std::uint64_t seed = 1; seed <= 80 && !HasFatalFailure(); ++seed) fuzz(seed);
+  for (std::uint64_t seed = 1; seed <= everyday(80) && !HasFatalFailure(); ++seed) fuzz(seed);
 }
 
 /// What each port to L1 has got, in their order of time.

@@ -7,6 +7,7 @@
 #include "rtl_models/sm/sm.h"
 #include "rtl_models/sm/work_distributor.h"
 #include "tests/rtl_models/sm/call_script.h"
+#include "tests/support/environment.h"
 #include "tests/support/flat_memory.h"
 
 namespace warpline::test {
@@ -111,9 +112,9 @@ Script noise(Random& random, unsigned count) {
 }
 
 TEST(StackInterlock, NoTokenIsLostUnderFullQueues) {
-  constexpr unsigned kInterleavings = 3'000;
+  const std::uint64_t interleavings = everyday(3'000);
   std::uint64_t full = 0;
-  for (std::uint64_t seed = 1; seed <= kInterleavings; ++seed) {
+  for (std::uint64_t seed = 1; seed <= interleavings; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     SmParameters p;
@@ -158,12 +159,12 @@ TEST(StackInterlock, NoTokenIsLostUnderFullQueues) {
     ASSERT_EQ(m.log.returned, expected);
     full += m.l1.counters().local_invalidations;
   }
-  EXPECT_EQ(full, kInterleavings);
+  EXPECT_EQ(full, interleavings);
 }
 
 /// A warp that a fault ends leaves its tokens where they are on their way, and nobody waits for them.
 TEST(StackInterlock, AFaultEndsAWarpWhoseTokensAreOnTheirWay) {
-  for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= everyday(1'000); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     SmParameters p;

@@ -42,7 +42,7 @@ void run_commands(std::uint64_t seed, unsigned count, bool loose) {
 /// The whole: WARPLINE_COMMANDS=100000.
 TEST(Commands, AreEachDoneOnceWithEveryByteRight) {
   const std::uint64_t seed = from_environment("WARPLINE_COMMAND_SEED", 1);
-  const std::uint64_t count = from_environment("WARPLINE_COMMANDS", 8000);
+  const std::uint64_t count = from_environment("WARPLINE_COMMANDS", 4000);
   for (std::uint64_t i = 0; i < count / 200; ++i) run_commands(seed + i, 200, i % 4 == 3);
 }
 

@@ -8,7 +8,7 @@ namespace faults_test {
 
 /// The whole: WARPLINE_FAULTS=10000 of each kind.
 TEST(Faults, AreReportedAndSurvivedWheneverTheyHappen) {
-  const std::uint64_t count = from_environment("WARPLINE_FAULTS", 40);
+  const std::uint64_t count = from_environment("WARPLINE_FAULTS", 20);
   const std::uint64_t start = from_environment("WARPLINE_FAULT_SEED", 1);
   for (const Fault fault : kFaults) {
     std::uint64_t reported = 0;

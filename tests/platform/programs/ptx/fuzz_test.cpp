@@ -15,7 +15,7 @@ namespace warpline::ptx::test {
 namespace fuzz_test {
 
 std::size_t mutant_count() {
-  return from_environment("WARPLINE_FUZZ_MUTANTS", 80);
+  return from_environment("WARPLINE_FUZZ_MUTANTS", 40);
 }
 
 const std::vector<std::string>& splinters() {

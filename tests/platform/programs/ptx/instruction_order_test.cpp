@@ -554,7 +554,7 @@ class RandomKernel {
 };
 
 std::size_t kernel_count() {
-  return from_environment("WARPLINE_ORDERED_KERNELS", 150);
+  return from_environment("WARPLINE_ORDERED_KERNELS", 75);
 }
 
 TEST(InstructionOrder, RandomKernelsComputeTheSame) {

@@ -18,7 +18,7 @@ namespace warpline::ptx::test {
 namespace legality_fuzz_test {
 
 std::size_t mutant_count() {
-  return from_environment("WARPLINE_FUZZ_MUTANTS", 600);
+  return from_environment("WARPLINE_FUZZ_MUTANTS", 300);
 }
 
 std::vector<std::string> rows() {

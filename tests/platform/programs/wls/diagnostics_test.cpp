@@ -148,7 +148,7 @@ TEST(WlsDiagnostics, DamagedTextsAreRefusedOrRead) {
       "MOV R2, data.lo; IMAD.WIDE.U32 R2, R0, 4, R2; ISETP.LT.U32 P2, R0, -7; @P2 BRA a; CAL b; EXIT;\n"
       "b: CCTL.E.D.IV [R2 + 8] &rd=0; CCTLL.CRS.WBALL; SETCRSPTR 0; GETCRSPTR R9; LDC R1, c[p]; RET;\n";
   ASSERT_TRUE(wls::parse(sound, "x.wls").ok()) << wls::parse(sound, "x.wls").faults()[0].text();
-  const std::uint64_t count = from_environment("WARPLINE_DAMAGED_TEXTS", 6000);
+  const std::uint64_t count = from_environment("WARPLINE_DAMAGED_TEXTS", 2500);
   Random random(7);
   std::uint64_t refused = 0;
   for (std::uint64_t n = 0; n < count; ++n) {

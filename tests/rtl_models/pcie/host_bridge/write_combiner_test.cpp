@@ -5,6 +5,7 @@
 #include <map>
 
 #include "rtl_models/base/random.h"
+#include "tests/support/environment.h"
 
 namespace warpline {
 namespace write_combiner_test {
@@ -81,7 +82,7 @@ TEST(WriteCombiner, ALineLeavesInExactlyTheCycleInWhichItsTimeIsUp) {
 
 /// Memory is what the stores make of it one by one, and no byte is written that was not stored to.
 TEST(WriteCombiner, RandomStoresArriveWithTheirBytesAndNoOthers) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= everyday(300); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     HostBridgeParameters p;

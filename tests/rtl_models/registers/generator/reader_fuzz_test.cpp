@@ -87,7 +87,7 @@ void expect_registers(const Block& block) {
 
 TEST(ReaderFuzz, DamagedDescriptionsEndInFaultsOrFiles) {
   const std::string text = read_file(WARPLINE_SOURCE_DIR "/sw/regs/peer.toml").value();
-  const std::uint64_t mutants = from_environment("WARPLINE_FUZZ_MUTANTS", 75) * 4;
+  const std::uint64_t mutants = from_environment("WARPLINE_FUZZ_MUTANTS", 40) * 4;
   unsigned right = 0, wrong = 0;
   for (std::uint64_t seed = 0; seed < mutants && !HasFailure(); ++seed) {
     Random random(seed * 1000);
