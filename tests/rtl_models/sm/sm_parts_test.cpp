@@ -297,7 +297,7 @@ TEST(ReadyWarps, AgreesWithAListOfEdges) {
         case 2:
           if (naive.count(slot) != 0 && random.below(2) != 0) {
             if (naive[slot] <= edge) {
-              wheel.issued(slot);
+              wheel.issued(std::uint64_t{1} << slot);
             } else {
               wheel.remove(slot);
             }
