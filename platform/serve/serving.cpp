@@ -149,8 +149,12 @@ class AsioServing final : public Serving {
     // may wait for this processor.
     constexpr unsigned kBetweenOthers = 8;
     for (const Clock::time_point awake = std::min(end, Clock::now() + kAwake); Clock::now() < awake;) {
+      // Others have their turn even where the one heard last never stops asking.
+      if (++looks_ % kBetweenOthers == 0) {
+        const bool heard = look();
+        if (io_.poll_one() != 0 || heard) return;
+      }
       if (heard_last_ < servers_.size() && servers_[heard_last_]->look()) return;
-      if (++looks_ % kBetweenOthers == 0 && (io_.poll_one() != 0 || look())) return;
       std::this_thread::yield();
     }
     sleep();

@@ -73,6 +73,7 @@ std::uint64_t DramController::serve_alone(std::uint64_t t, PhysicalAddress line,
   count(outcome);
   move(is_write, sectors);
   bus_.turn_to(is_write);
+  changed_ = true;
   return std::max({t, refresh_until_, banks_[place.bank].refresh_until}) - t + core_.row_cycles(outcome) +
          core_.parameters().column_latency(is_write) + core_.burst_cycles(sectors);
 }

@@ -27,15 +27,12 @@ class ArithmeticPipes {
       cycles_.at(n) = per_cycle == 0 ? 0 : (kWarpLanes * parameters.partitions + per_cycle - 1) / per_cycle;
       latency_.at(n) = latency;
       present_ = present_ || per_cycle != 0 || latency != 0;
-      limited_ = limited_ || per_cycle != 0;
       ++n;
     });
     wants_ = first_of_;
   }
   /// Whether the preset has any; without, all that follows is not asked.
   [[nodiscard]] bool present() const { return present_; }
-  /// Whether a pipe has fewer lanes than a warp, so that warps may wait for it.
-  [[nodiscard]] bool limited() const { return limited_; }
   /// For a new kernel: every pipe is free, and time is `edge`.
   void start(std::uint64_t edge) {
     if (!present_) return;
@@ -147,7 +144,7 @@ class ArithmeticPipes {
     }
   }
 
-  bool present_ = false, limited_ = false;
+  bool present_ = false;
   std::array<unsigned, kPipeClasses> cycles_{}, latency_{};
   std::array<std::uint8_t, kSlots> first_of_{};  ///< by slot: the first pipe of its partition
   std::array<std::uint8_t, kSlots> wants_{};     ///< by slot: the pipe that its warp issues to next

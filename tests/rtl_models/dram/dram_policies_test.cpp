@@ -374,23 +374,31 @@ Ends naive_ends(const DramParameters& p, const std::vector<Arrival>& arrivals, b
   return ends;
 }
 
-/// The same of the controller, asked at every edge, or only when there is work.
-Ends ends_of(const DramParameters& p, const std::vector<Arrival>& arrivals, bool every_edge,
+/// When a controller is asked: at every edge; when it said that there is work, or something comes; as a
+/// channel does it that ticks at every edge (DramController::changed()).
+enum class Asked { every_edge, when_due, when_changed };
+
+/// The same of the controller.
+Ends ends_of(const DramParameters& p, const std::vector<Arrival>& arrivals, Asked asked = Asked::when_due,
              DramCounters* counters = nullptr) {
   DramController controller(p);
   Ends ends(arrivals.size());
   std::vector<std::size_t> number(p.queue);
   std::size_t next = 0;
+  std::uint64_t due = 0;
   for (std::uint64_t t = 0; next < arrivals.size() || controller.held() != 0;) {
     for (; next < arrivals.size() && arrivals[next].came <= t && controller.held() < p.queue; ++next) {
       const Arrival& a = arrivals[next];
       number[controller.accept(t, a.line, a.sectors, a.is_write)] = next;
     }
     DramController::Burst burst;
-    if (controller.issue(t, burst)) ends[number[burst.entry]] = burst.end;
+    if (asked != Asked::when_changed || controller.changed() || t >= due) {
+      if (controller.issue(t, burst)) ends[number[burst.entry]] = burst.end;
+      if (asked != Asked::every_edge) due = controller.next(t);
+    }
     const bool room = next < arrivals.size() && controller.held() < p.queue;
     const std::uint64_t soon = room ? std::max(t + 1, arrivals[next].came) : DramController::kNone;
-    t = every_edge ? t + 1 : std::min(controller.next(t), soon);
+    t = asked == Asked::when_due ? std::min(due, soon) : t + 1;
   }
   if (counters != nullptr) *counters = controller.counters();
   return ends;
@@ -470,8 +478,9 @@ TEST_P(DramPolicies, ServeEveryRequestWhenANaiveChannelDoes) {
     }
     const Ends expected = naive_ends(p, arrivals, seed % 6 == 0);
     DramCounters counters;
-    ASSERT_EQ(ends_of(p, arrivals, true), expected);
-    ASSERT_EQ(ends_of(p, arrivals, false, &counters), expected);
+    ASSERT_EQ(ends_of(p, arrivals, Asked::every_edge), expected);
+    ASSERT_EQ(ends_of(p, arrivals, Asked::when_changed), expected);
+    ASSERT_EQ(ends_of(p, arrivals, Asked::when_due, &counters), expected);
     EXPECT_EQ(counters.row_hits + counters.row_misses + counters.row_conflicts, arrivals.size());
   }
 }
@@ -494,10 +503,10 @@ PhysicalAddress row(const DramParameters& p, std::uint64_t number) {
 TEST(DramPolicy, FirstComeFirstServedLetsNoRowHitPass) {
   DramParameters p = one_channel();
   const std::vector<Arrival> arrivals{{0, row(p, 0)}, {1, row(p, 1)}, {2, row(p, 0)}};
-  const Ends first_ready = ends_of(p, arrivals, false);
+  const Ends first_ready = ends_of(p, arrivals);
   EXPECT_LT(first_ready[2], first_ready[1]);
   p.scheduler = "fcfs";
-  const Ends in_order = ends_of(p, arrivals, false);
+  const Ends in_order = ends_of(p, arrivals);
   EXPECT_EQ(in_order, (Ends{17, 17 + 7 + 10 + 7, 41 + 7 + 10 + 7}));
 }
 
@@ -506,10 +515,10 @@ TEST(DramPolicy, AClosedPageSavesThePrechargeOfTheNextRowAndLosesTheHit) {
     DramParameters p = one_channel();
     const std::vector<Arrival> arrivals{{0, row(p, 0)}, {100, row(p, next)}};
     const unsigned open = next == 0 ? 0 : p.precharge + p.activate;
-    EXPECT_EQ(ends_of(p, arrivals, false)[1], 100U + open + 5 + 2);
+    EXPECT_EQ(ends_of(p, arrivals)[1], 100U + open + 5 + 2);
     p.row_policy = "closed";
     DramCounters counters;
-    EXPECT_EQ(ends_of(p, arrivals, false, &counters)[1], 100U + p.activate + 5 + 2);
+    EXPECT_EQ(ends_of(p, arrivals, Asked::when_due, &counters)[1], 100U + p.activate + 5 + 2);
     EXPECT_EQ(counters.row_misses, 2U);
   }
 }
@@ -517,8 +526,8 @@ TEST(DramPolicy, AClosedPageSavesThePrechargeOfTheNextRowAndLosesTheHit) {
 TEST(DramPolicy, AClosedPageIsHitUntilItsLastDataHasMoved) {
   DramParameters p = one_channel();
   p.row_policy = "closed";
-  EXPECT_EQ(ends_of(p, {{0, row(p, 0)}, {16, row(p, 0)}}, false)[1], 16U + 5 + 2);
-  EXPECT_EQ(ends_of(p, {{0, row(p, 0)}, {17, row(p, 0)}}, false)[1], 17U + 7 + 10 + 5 + 2);
+  EXPECT_EQ(ends_of(p, {{0, row(p, 0)}, {16, row(p, 0)}})[1], 16U + 5 + 2);
+  EXPECT_EQ(ends_of(p, {{0, row(p, 0)}, {17, row(p, 0)}})[1], 17U + 7 + 10 + 5 + 2);
 }
 
 TEST(DramPolicy, ARefreshHoldsRequestsUpAndClosesTheirRow) {
@@ -526,11 +535,11 @@ TEST(DramPolicy, ARefreshHoldsRequestsUpAndClosesTheirRow) {
   p.refresh = "all_bank";
   p.refresh_interval = 1000;
   p.refresh_cycles = 50;
-  EXPECT_EQ(ends_of(p, {{900, row(p, 0)}, {999, row(p, 0)}}, false)[1], 999U + 5 + 2);
+  EXPECT_EQ(ends_of(p, {{900, row(p, 0)}, {999, row(p, 0)}})[1], 999U + 5 + 2);
   // Data under way moves first.
-  EXPECT_EQ(ends_of(p, {{900, row(p, 0)}, {999, row(p, 0)}, {1000, row(p, 0)}}, false)[2],
+  EXPECT_EQ(ends_of(p, {{900, row(p, 0)}, {999, row(p, 0)}, {1000, row(p, 0)}})[2],
             1006U + 7 + 50 + 10 + 5 + 2);
-  EXPECT_EQ(ends_of(p, {{900, row(p, 0)}, {1057, row(p, 0)}}, false)[1], 1057U + 10 + 5 + 2);
+  EXPECT_EQ(ends_of(p, {{900, row(p, 0)}, {1057, row(p, 0)}})[1], 1057U + 10 + 5 + 2);
 }
 
 TEST(DramPolicy, AnUnknownNameIsRefusedWithThoseThatAreKnown) {

@@ -134,7 +134,7 @@ TEST(SmPipes, IssuesAsTheRulesSayInEveryTickMode) {
   Random random(20260);
   for (unsigned round = 0; round < 60; ++round) {
     SmParameters p;
-    p.partitions = std::vector<unsigned>{1, 2, 4}[random.below(3)];
+    p.partitions = std::vector<unsigned>{1, 2, 3, 4, 16}[random.below(5)];
     draw_pipes(random, p.pipes);
     std::vector<std::vector<Step>> scripts(1 + random.below(9));
     for (auto& script : scripts) {
