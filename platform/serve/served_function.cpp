@@ -210,7 +210,9 @@ void ServedFunction::take_answers() {
     } else {
       if (present_ && was_reset()) {
         ++machine_.counters_.resets;
+        const std::uint32_t control = device_control();
         build_anew();
+        set_payload(control);
       }
       configuring_ = false;
       over.done();
@@ -224,6 +226,19 @@ bool ServedFunction::was_reset() const {
   for (unsigned b = 0; b < kBars; ++b)
     if (bases_[b] != 0 && endpoint_.config().address_of(b) != bases_[b]) return true;
   return false;
+}
+
+std::uint32_t ServedFunction::device_control() const {
+  return endpoint_.config().read(endpoint_.config().express_capability() + config::kDeviceControl);
+}
+
+/// The function sends payloads of at most as many bytes as it did when device control was that: enumeration
+/// has chosen anew, and its software knows nothing of it.
+void ServedFunction::set_payload(std::uint32_t control) {
+  constexpr std::uint32_t kPayload = config::kSizeBits << config::kMaxPayloadShift;
+  const std::uint32_t wanted = (device_control() & ~kPayload) | (control & kPayload);
+  machine_.host().store_config(
+      endpoint_.id(), endpoint_.config().express_capability() + config::kDeviceControl, 2, wanted & 0xFFFFU);
 }
 
 /// After every kind of reset: nothing that was under way goes on, and its client's software has all to set

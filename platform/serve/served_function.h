@@ -134,6 +134,8 @@ class ServedFunction final : public vfio_user::Function {
   void take_answers();
   [[nodiscard]] bool was_reset() const;
   void build_anew();
+  [[nodiscard]] std::uint32_t device_control() const;
+  void set_payload(std::uint32_t control);
   void make(Access access);
   void do_reset();
   void do_plug(bool present);

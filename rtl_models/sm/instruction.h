@@ -116,7 +116,7 @@ struct alignas(64) Instruction {
   /// `registers` that are left over repeat the last.
   bool few_registers = false;
   std::uint32_t pc = 0;       ///< bytes from where the kernel's code begins; instructions have 16 each
-  RegisterNumbers registers;  ///< up to here, one cache line of the host
+  RegisterNumbers registers;  ///< the first 20 are in one cache line of the host
   MemOp mem;                  ///< what a `memory` or `fence` instruction says
   /// Groups that `wait_copies` or `wait_products` does not wait for; CopyGroups::kWaitForAll: it waits for
   /// all copies, committed or not.
@@ -131,7 +131,8 @@ struct alignas(64) Instruction {
     registers.assign(sources, destinations);
     note_few_registers();
   }
-  /// All of its registers are named: few_registers is right from now on, and scoreboards are quicker with it.
+  /// All of its registers are named: few_registers is right from now on, until they change, and scoreboards
+  /// are quicker with it.
   void note_few_registers() {
     const unsigned count = unsigned{source_count} + destination_count;
     few_registers = count >= 1 && count <= kFewRegisters && destination_count <= 1;

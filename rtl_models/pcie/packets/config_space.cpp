@@ -95,11 +95,12 @@ void ConfigSpace::write(unsigned offset, std::uint32_t value, unsigned enables) 
   r.value = (r.value & ~changed) | (value & changed);
   r.value &= ~(value & bits & r.clear_by_one);
   if (offset == power_ + kPowerControl) set_power_state(before);
-  if (offset == express_ + kDeviceControl && (value & bits & kFunctionReset) != 0) reset_softly();
+  if (offset == express_ + kDeviceControl && (value & bits & kFunctionReset) != 0) reset_function();
 }
 
-/// The link goes on with the packets that its two ends have agreed on.
-void ConfigSpace::reset_softly() {
+/// A Function Level Reset: the link goes on with the packets that its two ends have agreed on (PCI Express
+/// base specification, "Function Level Reset").
+void ConfigSpace::reset_function() {
   constexpr std::uint32_t kKept = kSizeBits << kMaxPayloadShift;
   const std::uint32_t kept = at(express_ + kDeviceControl) & kKept;
   reset();
@@ -113,7 +114,9 @@ void ConfigSpace::set_power_state(PowerState before) {
   const PowerState asked = power_state();
   if (asked == PowerState::d1 || asked == PowerState::d2)
     r.value = (r.value & ~kPowerStateBits) | static_cast<std::uint32_t>(before);
-  if (before == PowerState::d3hot && asked == PowerState::d0) reset_softly();
+  if (before != PowerState::d3hot || asked != PowerState::d0) return;
+  reset();
+  soft_reset_ = true;
 }
 
 std::optional<std::uint64_t> ConfigSpace::address_of(unsigned bar) const {

@@ -25,8 +25,8 @@ enum class PowerState : std::uint8_t { d0 = 0, d1 = 1, d2 = 2, d3hot = 3 };
 ///
 /// Registers that are not there read as 0 and ignore writes. In D3hot the function claims no memory and may
 /// make no request; going back to D0 resets it (there is no D1 and no D2: asking for them changes nothing),
-/// as a Function Level Reset does, which device control initiates (bit 15, which reads 0). Neither changes
-/// Max_Payload_Size.
+/// as a Function Level Reset does, which device control initiates (bit 15, which reads 0). That one does not
+/// change Max_Payload_Size.
 /// Atomics need no permission of their own, so that there is no such bit in device control 2.
 class ConfigSpace {
  public:
@@ -115,7 +115,7 @@ class ConfigSpace {
   void build_capabilities();
   void build_express();
   void set_power_state(PowerState before);
-  void reset_softly();
+  void reset_function();
   std::array<Register, kRegisters> registers_{}, built_{};
   unsigned power_ = 0, msix_ = 0, express_ = 0;
   bool soft_reset_ = false;

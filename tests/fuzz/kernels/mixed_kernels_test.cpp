@@ -198,7 +198,7 @@ struct Scene {
     if (!whole) return;
     carriers.push_back(std::make_unique<Player>(it, carried(it, seed % 4 != 3)));
     if (restored && !it.kernel.dependent)
-      carriers.push_back(std::make_unique<Player>(it, carried(it, seed % 8 != 0)));
+      carriers.push_back(std::make_unique<Player>(it, carried(it, seed % 8 != 4)));
     for (const auto& p : carriers) p->build();
   }
   void play() {

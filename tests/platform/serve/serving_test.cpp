@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include "tests/platform/serve/served_peers.h"
 
@@ -159,10 +161,14 @@ TEST_P(InEveryTime, AFunctionLevelResetLeavesAFreshFunctionInTheMiddleOfItsWork)
     ASSERT_EQ(connection.write(WL_PEER_BAR, WL_PEER_SCRATCH_OFFSET(0), &scratch, 4), 0);
     std::uint16_t control = 0;
     ASSERT_EQ(connection.read(vfio_user::kConfigRegion, kControl, &control, 2), 0);
-    control |= 0x8000U;
-    ASSERT_EQ(connection.write(vfio_user::kConfigRegion, kControl, &control, 2), 0);
+    const unsigned payload = round == 1 ? 1 : 0;
+    control = static_cast<std::uint16_t>((control & ~0xE0U) | payload << 5U | 0x8000U);
+    ASSERT_EQ(connection.write(vfio_user::kConfigRegion, kControl, &control, 1), 0);
+    const auto high = static_cast<std::uint8_t>(control >> 8U);
+    ASSERT_EQ(connection.write(vfio_user::kConfigRegion, kControl + 1, &high, 1), 0);
     ASSERT_EQ(connection.read(vfio_user::kConfigRegion, kControl, &control, 2), 0);
     EXPECT_EQ(control & 0x8000U, 0U);
+    EXPECT_EQ(control >> 5U & 7U, payload) << "Max_Payload_Size stays";
     std::uint32_t command_register = 1, bar = 1, word = 0, msix = 0;
     ASSERT_EQ(connection.read(vfio_user::kConfigRegion, 4, &command_register, 2), 0);
     ASSERT_EQ(connection.read(vfio_user::kConfigRegion, 0x10, &bar, 4), 0);
@@ -184,6 +190,34 @@ TEST_P(InEveryTime, AFunctionLevelResetLeavesAFreshFunctionInTheMiddleOfItsWork)
   void* const theirs = other->allocate(128);
   EXPECT_EQ(others.copy(others.bus(theirs), others.bus(theirs) + 64, 64), WL_PEER_STATUS_CODE_OK);
   EXPECT_EQ(peers.within([&] { return peers.machine().counters().resets; }), 3U);
+}
+
+TEST_P(InEveryTime, AClientThatNeverStopsAskingKeepsNobodyOut) {
+  ServedPeers::Options options = GetParam();
+  options.peers = 2;
+  ServedPeers peers(options);
+  const auto one = peers.client(0), other = peers.client(1);
+  ASSERT_TRUE(one != nullptr && other != nullptr);
+  std::atomic<bool> answered{false};
+  std::atomic<unsigned> posted{0};
+  std::thread flood([&] {
+    // It stops in the end, so that a server that hears nobody else fails, and does not hang.
+    constexpr unsigned kMost = 2'000'000;
+    const std::uint32_t value = 1;
+    while (!answered && posted < kMost &&
+           one->connection().post(WL_PEER_BAR, WL_PEER_SCRATCH_OFFSET(0), &value, 4) == 0)
+      ++posted;
+  });
+  while (posted < 100) std::this_thread::yield();
+  for (unsigned n = 0; n < 10; ++n) {
+    std::uint32_t word = 0;
+    EXPECT_EQ(other->connection().read(WL_PEER_BAR, WL_PEER_PRESENT_OFFSET, &word, 4), 0);
+    EXPECT_EQ(word, WL_PEER_PRESENT_VALUE);
+  }
+  const unsigned by_then = posted;
+  answered = true;
+  flood.join();
+  EXPECT_LT(by_then, 2'000'000U);
 }
 
 TEST_P(InEveryTime, AClientThatGoesAwayInTheMiddleLeavesAFreshFunction) {
