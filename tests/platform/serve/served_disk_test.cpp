@@ -45,7 +45,7 @@ class GpuWithQueue {
     EXPECT_EQ(disk.run(0, 5, 0, bus(kCompletions), which, 1), 0U);
     EXPECT_EQ(disk.run(0, 1, 0, bus(kSubmissions), which, queue << 16U | 1U), 0U);
   }
-  static constexpr unsigned kChunks = 6, kChunk = 3 * kPage, kBytes = kChunks * kChunk;
+  static constexpr unsigned kChunks = 4, kChunk = 3 * kPage, kBytes = kChunks * kChunk;
   /// Has the kernel read from block `from` on, add, and write from block `to` on.
   void start(std::uint64_t from, std::uint64_t to, std::uint32_t add) {
     const std::uint64_t doorbells = WL_GPU_WINDOW_FIRST + 8 * queue_, none = 0;
