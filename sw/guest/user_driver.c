@@ -361,8 +361,7 @@ int main(int argc, char** argv) {
   }
   printf(
       "medians in the guest: read %.1f us, posted write %.1f us, of the device's memory %.3f and %.3f us, "
-      "doorbell "
-      "to interrupt %.1f us, a look at the clock %.1f us; %.0f commands a second, %u at a time\n",
+      "doorbell to interrupt %.1f us, a look at the clock %.1f us; %.0f commands a second, %u at a time\n",
       read_us, write_us, memory_read_us, memory_write_us, interrupt_us, clock_us(),
       many / ((double)(now_ns() - from) / 1e9), batch);
 
