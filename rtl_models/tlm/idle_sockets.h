@@ -8,45 +8,46 @@
 
 namespace warpline {
 
+/// What an idle initiator socket does when it is called: nothing. By itself, and not of the socket's width,
+/// as its virtual functions are in the library alone then: compilers differ in how they name the tables of
+/// classes like this one, and what one of them compiled could not be linked with the library of another.
+class WARPLINE_PUBLIC IdleInitiatorCalls final : public tlm::tlm_bw_transport_if<> {
+ public:
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override;
+};
+
+/// What an idle target socket does when it is called: it answers with TLM_ADDRESS_ERROR_RESPONSE. By itself
+/// for the same reason.
+class WARPLINE_PUBLIC IdleTargetCalls final : public tlm::tlm_fw_transport_if<> {
+ public:
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override;
+  void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time&) override;
+  unsigned transport_dbg(tlm::tlm_generic_payload&) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override;
+};
+
 /// A socket that sends nothing, to be bound to a target socket: part of a module.
 template <unsigned Bits>
-class IdleInitiatorSocket final : public tlm::tlm_initiator_socket<Bits>, private tlm::tlm_bw_transport_if<> {
+class IdleInitiatorSocket final : public tlm::tlm_initiator_socket<Bits> {
  public:
   explicit IdleInitiatorSocket(const char* name) : tlm::tlm_initiator_socket<Bits>(name) {
-    this->bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
+    this->bind(calls_);
   }
 
  private:
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
-    return tlm::TLM_COMPLETED;
-  }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  IdleInitiatorCalls calls_;
 };
 
 /// A socket behind which nothing is: it answers whatever is asked with TLM_ADDRESS_ERROR_RESPONSE. Part of a
 /// module.
 template <unsigned Bits>
-class IdleTargetSocket final : public tlm::tlm_target_socket<Bits>, private tlm::tlm_fw_transport_if<> {
+class IdleTargetSocket final : public tlm::tlm_target_socket<Bits> {
  public:
-  explicit IdleTargetSocket(const char* name) : tlm::tlm_target_socket<Bits>(name) {
-    this->bind(static_cast<tlm::tlm_fw_transport_if<>&>(*this));
-  }
+  explicit IdleTargetSocket(const char* name) : tlm::tlm_target_socket<Bits>(name) { this->bind(calls_); }
 
  private:
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                     sc_core::sc_time& /*delay*/) override {
-    if (phase != tlm::BEGIN_REQ) return tlm::TLM_ACCEPTED;
-    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return tlm::TLM_COMPLETED;
-  }
-  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) override {
-    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-  }
-  unsigned transport_dbg(tlm::tlm_generic_payload& /*payload*/) override { return 0; }
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload& /*payload*/, tlm::tlm_dmi& dmi) override {
-    dmi.allow_none();
-    return false;
-  }
+  IdleTargetCalls calls_;
 };
 
 /// Leaves a target socket of any width unused: sends nothing to it. SystemC wants every socket of a module
