@@ -147,11 +147,11 @@ SharedMemory::Passes SharedMemory::passes(const MemOp& op, const LaneAddresses<S
 void SharedMemory::perform(const MemOp& op, const LaneAddresses<SharedAddress>& addresses,
                            MemoryAccess& access, std::uint64_t base) {
   if (bytes_.empty()) return;
-  if (perform_plainly(op, addresses, access, &bytes_[base])) return;
+  if (perform_plainly(op, addresses, access, bytes_.at(base))) return;
   const unsigned bytes = op.bytes_per_lane();
   const unsigned accessed = op.end_of_access();
   for_each_lane(addresses.lanes(), [&](unsigned lane) {
-    std::uint8_t* at = &bytes_[base + AddressWindows::own_offset(addresses[lane].value)];
+    std::uint8_t* at = bytes_.at(base + AddressWindows::own_offset(addresses[lane].value));
     std::uint8_t* data = access.lane_data(lane);
     if (op.kind == MemKind::load) {
       __builtin_memcpy(data, at, accessed);
@@ -193,7 +193,7 @@ void SharedMemory::perform(Request& r, std::uint64_t line) {
   if (bytes_.empty()) return;
   // The last line of a CTA's part may end beyond all of shared memory.
   const auto room = static_cast<unsigned>(std::min<std::uint64_t>(kLineBytes, bytes_.size() - line));
-  std::uint8_t* const at = &bytes_[line];
+  std::uint8_t* const at = bytes_.at(line);
   switch (r.command) {
     case Command::read: __builtin_memcpy(r.data.data(), at, room); break;
     case Command::write:
@@ -221,14 +221,13 @@ void SharedMemory::perform(Request& r, std::uint64_t line) {
 
 void SharedMemory::fill(std::uint64_t to, const std::uint8_t* from, unsigned count, unsigned bytes) {
   if (bytes_.empty()) return;
-  const auto at = bytes_.begin() + static_cast<std::ptrdiff_t>(to);
+  std::uint8_t* const at = bytes_.at(to);
   std::copy_n(from, count, at);
   std::fill_n(at + count, bytes - count, std::uint8_t{0});
 }
 
 void SharedMemory::clear(std::uint64_t base, std::uint64_t bytes) {
-  if (!bytes_.empty())
-    std::fill_n(bytes_.begin() + static_cast<std::ptrdiff_t>(base), bytes, std::uint8_t{0});
+  if (!bytes_.empty()) std::fill_n(bytes_.at(base), bytes, std::uint8_t{0});
 }
 
 }  // namespace warpline

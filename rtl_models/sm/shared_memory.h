@@ -5,6 +5,7 @@
 
 #include "rtl_models/isa/mem_op.h"
 #include "rtl_models/sim/request.h"
+#include "rtl_models/sim/zeroed_bytes.h"
 #include "rtl_models/sm/address_windows.h"
 #include "rtl_models/sm/lane_addresses.h"
 
@@ -31,7 +32,7 @@ class SharedMemory {
                std::uint64_t base);
   /// What lies from `base` on; null without data. Pre: in range.
   [[nodiscard]] const std::uint8_t* at(std::uint64_t base) const {
-    return bytes_.empty() ? nullptr : &bytes_[base];
+    return bytes_.empty() ? nullptr : bytes_.at(base);
   }
   /// Writes `count` bytes of an asynchronous copy and zeros up to `bytes`, at `to` of all shared memory. Pre:
   /// in range; count <= bytes.
@@ -40,10 +41,10 @@ class SharedMemory {
   /// carries data.
   [[nodiscard]] std::uint64_t word(std::uint64_t at) const {
     std::uint64_t word = 0;
-    __builtin_memcpy(&word, &bytes_[at], sizeof word);
+    __builtin_memcpy(&word, bytes_.at(at), sizeof word);
     return word;
   }
-  void set_word(std::uint64_t at, std::uint64_t word) { __builtin_memcpy(&bytes_[at], &word, sizeof word); }
+  void set_word(std::uint64_t at, std::uint64_t word) { __builtin_memcpy(bytes_.at(at), &word, sizeof word); }
   [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
   /// Passes over the banks that a request of another CTA takes: of a read or a write, its words; of an
   /// atomic, its lanes.
@@ -52,13 +53,13 @@ class SharedMemory {
   void perform(Request& r, std::uint64_t line);
   /// Reads `count` bytes at `at` of all shared memory. Pre: in range, and the run carries data.
   void read(std::uint64_t at, std::uint8_t* to, unsigned count) const {
-    __builtin_memcpy(to, &bytes_[at], count);
+    __builtin_memcpy(to, bytes_.at(at), count);
   }
   /// Clears a CTA's part, so that no run depends on what an earlier CTA left.
   void clear(std::uint64_t base, std::uint64_t bytes);
 
  private:
-  std::vector<std::uint8_t> bytes_;
+  ZeroedBytes bytes_;
   unsigned banks_;
   std::vector<std::uint64_t> words_;  ///< scratch
 };
