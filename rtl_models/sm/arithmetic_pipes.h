@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
-#include <vector>
 
-#include "rtl_models/base/bits.h"
 #include "rtl_models/base/types.h"
+#include "rtl_models/sm/edge_wheel.h"
 #include "rtl_models/sm/instruction.h"
 #include "rtl_models/sm/sm_parameters.h"
 
@@ -36,21 +34,18 @@ class ArithmeticPipes {
   /// For a new kernel: every pipe is free, and time is `edge`.
   void start(std::uint64_t edge) {
     if (!present_) return;
-    edge_ = edge;
     pipes_ = {};
     wants_ = first_of_;
     waiting_ = {};
     blocked_ = 0;
-    ends_ = {};
-    occupied_ = 0;
-    far_.clear();
+    ends_.reset(edge);
   }
   /// Time is now `edge`: pipes that instructions took until then are free.
   void advance(std::uint64_t edge) {
-    const std::uint64_t due = occupied_ & ring_slots_after(edge_, edge);
-    edge_ = edge;
-    if (due != 0) end(due);
-    if (!far_.empty()) bring_near();
+    ends_.advance(edge, [this](unsigned word, std::uint64_t ended) {
+      for (; ended != 0; ended &= ended - 1)
+        blocked_ &= ~waiting_[64 * word + static_cast<unsigned>(__builtin_ctzll(ended))];
+    });
   }
   /// What the warp in `slot` issues next goes to that pipe.
   void want(unsigned slot, PipeClass pipe) {
@@ -61,16 +56,12 @@ class ArithmeticPipes {
     waiting_[before] &= ~bit;
     waiting_[n] |= bit;
     wants_[slot] = n;
-    blocked_ = (blocked_ & ~bit) | (pipes_[n].free > edge_ ? bit : 0);
+    blocked_ = (blocked_ & ~bit) | (pipes_[n].free > ends_.now() ? bit : 0);
   }
   /// Warps that cannot issue now, as the pipes that they go to are taken.
   [[nodiscard]] std::uint64_t blocked() const { return blocked_; }
   /// The first edge from which on a pipe is free that is taken now; kNever: none is.
-  [[nodiscard]] std::uint64_t next_end() const {
-    std::uint64_t best = next_in_ring(occupied_, edge_);
-    for (const auto& f : far_) best = std::min(best, f.first);
-    return best;
-  }
+  [[nodiscard]] std::uint64_t next_end() const { return ends_.next(); }
   /// The edge from which on the pipe that the warp in `slot` issues to next is free.
   [[nodiscard]] std::uint64_t free_from(unsigned slot) const { return pipes_[wants_[slot]].free; }
   /// What an instruction that goes to its pipe waited for that, and for how long it takes it, in cycles.
@@ -90,11 +81,7 @@ class ArithmeticPipes {
     if (cycles > 1) {
       p.free = edge + cycles;
       blocked_ |= waiting_[n];
-      if (cycles < kRing) {
-        end_at(n, p.free);
-      } else {
-        far_.push_back({p.free, n});
-      }
+      ends_.put(n, p.free);
     }
     return {waited, cycles};
   }
@@ -111,38 +98,8 @@ class ArithmeticPipes {
     std::uint64_t taken = 0, free = 0;
   };
   static constexpr unsigned kSlots = 64, kMostPartitions = 16, kPipes = kMostPartitions * kPipeClasses;
-  static constexpr unsigned kRing = 64;  // of ring_slots_after()
-  static_assert(kPipes == 2 * 64, "two words hold a bit of each");
+  static_assert(kPipes % 64 == 0);
   [[nodiscard]] static std::size_t index(PipeClass c) { return static_cast<std::size_t>(c); }
-  /// The pipe is free from `edge` on, one of the next kRing - 1.
-  void end_at(unsigned n, std::uint64_t edge) {
-    const auto place = static_cast<unsigned>(edge % kRing);
-    ends_[n / 64][place] |= std::uint64_t{1} << (n % 64);
-    occupied_ |= std::uint64_t{1} << place;
-  }
-  void end(std::uint64_t due) {
-    occupied_ &= ~due;
-    for (; due != 0; due &= due - 1) {
-      const auto place = static_cast<unsigned>(__builtin_ctzll(due));
-      for (std::uint64_t m = std::exchange(ends_[0][place], 0); m != 0; m &= m - 1)
-        blocked_ &= ~waiting_[static_cast<unsigned>(__builtin_ctzll(m))];
-      for (std::uint64_t m = std::exchange(ends_[1][place], 0); m != 0; m &= m - 1)
-        blocked_ &= ~waiting_[64 + static_cast<unsigned>(__builtin_ctzll(m))];
-    }
-  }
-  [[gnu::noinline]] void bring_near() {
-    for (std::size_t k = far_.size(); k-- > 0;) {
-      const auto [edge, n] = far_[k];
-      if (edge > edge_ && edge - edge_ >= kRing) continue;
-      if (edge > edge_) {
-        end_at(n, edge);
-      } else {
-        blocked_ &= ~waiting_[n];
-      }
-      far_[k] = far_.back();
-      far_.pop_back();
-    }
-  }
 
   bool present_ = false;
   std::array<unsigned, kPipeClasses> cycles_{}, latency_{};
@@ -150,11 +107,8 @@ class ArithmeticPipes {
   std::array<std::uint8_t, kSlots> wants_{};     ///< by slot: the pipe that its warp issues to next
   std::array<std::uint64_t, kPipes> waiting_{};  ///< by pipe: slots whose warps do
   std::array<Pipe, kPipes> pipes_{};             ///< by partition and class
-  std::uint64_t edge_ = 0;
-  std::uint64_t blocked_ = 0;                               ///< slots whose warps go to pipes that are taken
-  std::array<std::array<std::uint64_t, kRing>, 2> ends_{};  ///< by edge: pipes that are free from then on
-  std::uint64_t occupied_ = 0;                              ///< edges of ends_
-  std::vector<std::pair<std::uint64_t, unsigned>> far_;     ///< edges beyond those, and their pipes
+  std::uint64_t blocked_ = 0;                    ///< slots whose warps go to pipes that are taken
+  EdgeWheel<kPipes / 64> ends_;                  ///< from when on pipes are free that are taken now
 };
 
 }  // namespace warpline

@@ -8,6 +8,7 @@
 #include "rtl_models/base/random.h"
 #include "rtl_models/sm/address_space.h"
 #include "rtl_models/sm/barrier_unit.h"
+#include "rtl_models/sm/edge_wheel.h"
 #include "rtl_models/sm/lsu_entries.h"
 #include "rtl_models/sm/ready_warps.h"
 #include "rtl_models/sm/shared_memory.h"
@@ -272,6 +273,42 @@ TEST(AddressSpace, FindsWhatALoopOverTheMappingsFinds) {
       if (got != nullptr) {
         ASSERT_EQ(got->base, want->base);
       }
+    }
+  }
+}
+
+TEST(EdgeWheel, AgreesWithAListOfEdges) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    EdgeWheel<2> wheel;
+    std::uint64_t edge = random.below(1000);
+    wheel.reset(edge);
+    std::map<unsigned, std::uint64_t> naive;
+    for (unsigned step = 0; step < 2000; ++step) {
+      const auto n = static_cast<unsigned>(random.below(128));
+      const auto found = naive.find(n);
+      std::set<unsigned> due, want;
+      if (random.below(4) == 0) {
+        edge += random.below(random.below(4) == 0 ? 200 : 3);
+        wheel.advance(edge, [&due](unsigned word, std::uint64_t bits) {
+          for (; bits != 0; bits &= bits - 1)
+            due.insert(64 * word + static_cast<unsigned>(__builtin_ctzll(bits)));
+        });
+        for (const auto& [thing, at] : naive)
+          if (at <= edge) want.insert(thing);
+        for (const unsigned thing : want) naive.erase(thing);
+      } else if (found == naive.end()) {
+        naive[n] = edge + 1 + random.below(random.below(2) != 0 ? 10 : 300);
+        wheel.put(n, naive[n]);
+      } else if (random.below(8) == 0) {
+        wheel.remove(n);
+        naive.erase(found);
+      }
+      std::uint64_t next = ~std::uint64_t{0};
+      for (const auto& thing : naive) next = std::min(next, thing.second);
+      ASSERT_EQ(due, want) << "seed " << seed;
+      ASSERT_EQ(wheel.next(), next) << "seed " << seed;
+      ASSERT_EQ(wheel.now(), edge);
     }
   }
 }
