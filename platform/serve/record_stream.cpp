@@ -127,9 +127,9 @@ class StreamReader final : public RecordReader {
 };
 
 /// Holds what a machine does against what is recorded.
-class Comparison final : public ServedTape {
+class ComparedTape final : public ServedTape {
  public:
-  Comparison(ServedMachine& machine, RecordReader& reader) : machine_(machine), reader_(reader) {}
+  ComparedTape(ServedMachine& machine, RecordReader& reader) : machine_(machine), reader_(reader) {}
 
   void happen(ServedEvent& event) override {
     const ServedEvent* const recorded = reader_.next();
@@ -275,7 +275,7 @@ Result<std::unique_ptr<RecordReader>> RecordReader::open(std::istream& in, const
 }
 
 ReplayEnd replay(ServedMachine& machine, RecordReader& reader, const std::function<bool()>& stop) {
-  Comparison comparison(machine, reader);
+  ComparedTape comparison(machine, reader);
   bool stopped = false;
   machine.tape_by(&comparison);
   while (comparison.difference().empty()) {

@@ -10,7 +10,7 @@
 namespace warpline::sweep {
 namespace {
 
-constexpr double kCellHeight = 30, kTop = 26, kLetter = 6.7, kWidth = 560;
+constexpr double kCellHeight = 30, kTop = 26, kLabelLetter = 6.7, kMapWidth = 560;
 constexpr unsigned kShades = 9;
 /// Bars of effects: so long is the longest.
 constexpr double kBar = 150;
@@ -41,17 +41,17 @@ std::string heat_map_svg(const HeatMap& map) {
         high = std::max(high, v);
       }
     }
-  const double left = std::max(40.0, 16 + kLetter * static_cast<double>(longest(map.rows)));
+  const double left = std::max(40.0, 16 + kLabelLetter * static_cast<double>(longest(map.rows)));
   const double cell = std::min(
-      110.0, (kWidth - left - 4) / static_cast<double>(std::max<std::size_t>(map.columns.size(), 1)));
+      110.0, (kMapWidth - left - 4) / static_cast<double>(std::max<std::size_t>(map.columns.size(), 1)));
   const double bottom = kTop + kCellHeight * static_cast<double>(map.rows.size());
-  const bool slanted = kLetter * static_cast<double>(longest(map.columns)) > cell - 4;
-  const double labels = slanted ? 14 + 0.75 * kLetter * static_cast<double>(longest(map.columns)) : 18;
+  const bool slanted = kLabelLetter * static_cast<double>(longest(map.columns)) > cell - 4;
+  const double labels = slanted ? 14 + 0.75 * kLabelLetter * static_cast<double>(longest(map.columns)) : 18;
   const double legend = bottom + labels + 34;
   std::string out = fmt::format(
       "<svg class=\"plot heat\" viewBox=\"0 0 {:.0f} {:.0f}\" "
       "role=\"img\"><title>{}</title><desc>{}</desc>\n",
-      kWidth, legend + 30, escaped(map.title), escaped(map.description));
+      kMapWidth, legend + 30, escaped(map.title), escaped(map.description));
   const double range = high > low ? std::log(high / low) : 0;
   for (std::size_t r = 0; r < map.rows.size(); ++r) {
     const double y = kTop + kCellHeight * static_cast<double>(r);

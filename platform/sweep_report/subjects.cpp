@@ -13,7 +13,7 @@ namespace {
 
 /// Kernels of a workload that have pages: so many, and no smaller share of its cycles.
 constexpr std::size_t kMostKernels = 8;
-constexpr double kLeastShare = 0.01;
+constexpr double kLeastKernelShare = 0.01;
 /// Counters of one file of results.
 constexpr std::int64_t kMostCounters = 10'000'000;
 
@@ -168,7 +168,7 @@ std::vector<Subject> names_and_cycles(const ResultStore& store, const StudyResul
       double sum = 0;
       for (const double cycles : kernel.cycles) sum += cycles;
       kernel.share = sum / whole;
-      if (kernel.share >= kLeastShare) own.push_back(std::move(kernel));
+      if (kernel.share >= kLeastKernelShare) own.push_back(std::move(kernel));
     }
     std::stable_sort(own.begin(), own.end(),
                      [](const Subject& a, const Subject& b) { return a.share > b.share; });

@@ -165,7 +165,7 @@ TEST_P(CheckedDram, OfOnesOwnKeepsKernelsRight) {
   CheckedHops hops;
   const auto backend = std::make_shared<SystemCBackend>(config.clocks, HopTransport::direct);
   backend->replace_dram(dram.maker());
-  backend->interpose([&hops, checked = hops.interposer()](const HopSite& site) -> HopSockets {
+  backend->interpose([checked = hops.interposer()](const HopSite& site) -> HopSockets {
     return site.matches("dram[*") ? checked(site) : HopSockets{};
   });
   const KernelRun run = run_kernel(GetParam(), config, backend);

@@ -305,7 +305,8 @@ TEST(Clusters, WhatDoesNotFitIsRefusedByName) {
     text.replace(text.find(".reqnctapercluster 2, 1, 1"), 26, directive);
     Bench bench(mini(), text);
     try {
-      bench.module().make_kernel("k", {8, 1, 1}, {32, 1, 1}, 0, std::vector<std::uint8_t>(8), shape);
+      static_cast<void>(
+          bench.module().make_kernel("k", {8, 1, 1}, {32, 1, 1}, 0, std::vector<std::uint8_t>(8), shape));
     } catch (const InputError& e) {
       return e.diagnostic.message;
     }
