@@ -26,6 +26,10 @@ struct Catch {
   std::string name;  ///< of the bug, and behind a slash of the experiment, if it has several
   /// Runs the experiment, with what it draws from `seed`, and says whether it saw what may not be.
   std::function<bool(std::uint64_t seed)> shows_broken;
+  /// Where to begin, of a bug that few seeds show: a search from there on is short.
+  std::uint64_t first_seed = 1;
+  /// How many seeds are tried. Some bugs need tens of thousands of runs to show.
+  std::uint64_t tries = 150;
   /// For GoogleTest.
   friend std::ostream& operator<<(std::ostream& out, const Catch& c) { return out << c.name; }
 };
