@@ -2,7 +2,10 @@
 // Runs kernels on a GPU of `warpline serve` from user space, without a driver: in video memory, and into this
 // process's own.
 //   gpu_program FOLDER_IN_SYSFS VECADD.ptx
-// The program is sw/kernels/vecadd.cu. Exit status 0: all was as it should be.
+// The program is sw/kernels/vecadd.cu.
+//   gpu_program FOLDER_IN_SYSFS PROGRAM.ptx KERNEL
+// Starts a kernel that takes no parameters, and leaves it running.
+// Exit status 0: all was as it should be.
 #include <inttypes.h>
 
 #include "gpu_access.h"
@@ -26,9 +29,16 @@ static void compare(const float* got, const char* where) {
 }
 
 int main(int count, char** words) {
-  if (count != 3) give_up("usage: gpu_program FOLDER VECADD.ptx");
+  if (count != 3 && count != 4) give_up("usage: gpu_program FOLDER PROGRAM.ptx [KERNEL]");
   program = text_of(words[2]);
   const struct gpu gpu = open_gpu(words[1]);
+  if (count == 4) {
+    launch(&gpu, program, words[3], NULL, 0, 1, 32);
+    if (state_of(&gpu) != WL_GPU_STATE_RUNNING)
+      give_up("%s does not run: state %u", words[3], state_of(&gpu));
+    printf("%s runs\n", words[3]);
+    return 0;
+  }
   printf("%u SMs, %" PRIu64 " MiB of video memory\n", get(&gpu, WL_GPU_SMS_OFFSET),
          get_wide(&gpu, WL_GPU_MEMORY_BYTES_OFFSET) >> 20);
   const uint32_t before = get(&gpu, WL_GPU_COMPLETIONS_OFFSET);  // what others launched
