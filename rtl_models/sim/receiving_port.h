@@ -262,6 +262,7 @@ class alignas(64) In final : public PortBase {
       slot.at = sender_domain_.cycle_of(edge + n - 1 + parameters_.latency);
       wire_free_ = sender_domain_.cycle_of(edge + n);
     }
+    // Not advance(), whose depth lies in the cache line that the receiver writes.
     tail_ = tail_ + 1 == parameters_.depth ? 0 : tail_ + 1;
     return slot;
   }

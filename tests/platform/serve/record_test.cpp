@@ -25,6 +25,7 @@ namespace record_test {
 
 using test::GpuSoftware;
 using test::kGpuProgram;
+using test::reset_function;
 using test::ServedDisk;
 using test::ServedDriver;
 using test::ServedGpuBench;
@@ -81,12 +82,6 @@ Ended end_of_served(Served& peers) {
     peers.machine().end_tape();
     return end_of(peers.machine().system());
   });
-}
-
-/// A Function Level Reset. An errno, or 0.
-int reset_function(vfio_user::ClientMachine& machine) {
-  const std::uint16_t initiate = 0x8000;
-  return machine.connection().write(vfio_user::kConfigRegion, 0x68, &initiate, 2);
 }
 
 /// Random traffic: copies, small accesses, resets, unplugging, switches of timing, by two clients.

@@ -145,7 +145,7 @@ TEST_P(ServedDiskInEveryTime, AFunctionLevelResetDisablesItAndKeepsItsBlocks) {
   ServedGpuBench bench(GetParam(), {config(), 0, nullptr});
   const auto nvme = bench.client(kNvme);
   ASSERT_NE(nvme, nullptr);
-  constexpr unsigned kControl = 0x68, kConfiguration = 0x14, kStatus = 0x1C, kAdminSubmissions = 0x28;
+  constexpr unsigned kConfiguration = 0x14, kStatus = 0x1C, kAdminSubmissions = 0x28;
   for (unsigned round = 1; round < 3; ++round) {
     {
       ServedDisk disk(*nvme);
@@ -155,8 +155,7 @@ TEST_P(ServedDiskInEveryTime, AFunctionLevelResetDisablesItAndKeepsItsBlocks) {
       std::memset(page, static_cast<int>(round), kPage);
       EXPECT_EQ(disk.run(1, 1, 1, disk.bus(page), 0, 0, 7), 0U);
     }
-    const std::uint16_t initiate = 0x8000;
-    ASSERT_EQ(nvme->connection().write(vfio_user::kConfigRegion, kControl, &initiate, 2), 0);
+    ASSERT_EQ(test::reset_function(*nvme), 0);
     ASSERT_EQ(nvme->bring_up(), 0);
     for (const unsigned offset : {kConfiguration, kStatus, kAdminSubmissions}) {
       std::uint32_t value = 1;

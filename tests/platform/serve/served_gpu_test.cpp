@@ -235,10 +235,7 @@ TEST_P(ServedGpuInEveryTime, AResetInTheMiddleLeavesAFreshGpu) {
   ASSERT_NE(client, nullptr);
   // By the protocol, and by the function itself.
   const auto reset = [&](bool by_function) {
-    constexpr unsigned kDeviceControl = 0x68;
-    const std::uint16_t initiate = 0x8000;
-    return by_function ? client->connection().write(vfio_user::kConfigRegion, kDeviceControl, &initiate, 2)
-                       : client->connection().reset();
+    return by_function ? test::reset_function(*client) : client->connection().reset();
   };
   for (unsigned round = 0; round < 4; ++round) {
     GpuSoftware gpu(*client);

@@ -17,6 +17,12 @@
 
 namespace warpline::test {
 
+/// A Function Level Reset: device control of its PCI Express capability. An errno, or 0.
+inline int reset_function(vfio_user::ClientMachine& machine) {
+  const std::uint16_t initiate = 0x8000;
+  return machine.connection().write(vfio_user::kConfigRegion, 0x68, &initiate, 2);
+}
+
 /// Serves all functions of a machine by a thread, at sockets in a folder of its own.
 class ServingThread {
  public:

@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <set>
 #include <string>
 
 #include "rtl_models/base/random.h"
 #include "rtl_models/isa/sass_cctl_text.h"
+#include "tests/support/environment.h"
 
 namespace warpline {
 namespace sass_cctl_encoding_test {
@@ -53,8 +53,7 @@ TEST(SassCctlEncoding, RefusesWhatTheSeedCallsIllegalEncodings) {
 /// them are wholly random but for the opcode, the others lawful ones with a few bits flipped, so that both
 /// outcomes are common. WARPLINE_CCTL_WORDS: how many.
 TEST(SassCctlEncoding, DecodesAndEncodesToTheSameWord) {
-  const char* const asked = std::getenv("WARPLINE_CCTL_WORDS");
-  const std::uint64_t words = asked == nullptr ? 10'000'000 : std::strtoull(asked, nullptr, 10);
+  const std::uint64_t words = from_environment("WARPLINE_CCTL_WORDS", 1'000'000);
   Random random(5);
   constexpr std::uint64_t kHigh = 0x03fe1e000f807100ULL;
   std::uint64_t legal = 0, refused = 0;
