@@ -13,7 +13,10 @@
 #include <cerrno>
 #include <csignal>
 #include <exception>
+#include <string_view>
 #include <system_error>
+
+#include "rtl_models/base/text.h"
 
 namespace warpline::sweep {
 namespace {
@@ -39,6 +42,17 @@ std::string end_of(int file, std::size_t most) {
   const ssize_t got = pread(file, text.data(), text.size(), static_cast<off_t>(size - text.size()));
   text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
   return text;
+}
+
+/// `text` as UTF-8: each byte of it that is no part of such a character is U+FFFD.
+std::string utf8_of(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    out += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
 }
 
 /// In the child: its files, its signals, and its work.
@@ -165,7 +179,7 @@ bool ChildRun::ended(End& end) {
   end.statistics = end_of(written_[0], kMostWritten);
   end.profile = end_of(written_[1], kMostWritten);
   end.series = end_of(written_[2], kMostWritten);
-  end.said = end_of(said_, kSaid);
+  end.said = utf8_of(end_of(said_, kSaid));
   return true;
 }
 

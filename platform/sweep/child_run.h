@@ -24,7 +24,7 @@ class PointRun {
     int killed_by = 0;            ///< a signal
     std::string statistics;       ///< what it wrote to ChildRun::statistics_path()
     std::string profile, series;  ///< and to the other files of ChildRun
-    std::string said;             ///< the last of what it wrote to its standard streams
+    std::string said;             ///< the last of what it wrote to its standard streams, as UTF-8
     double wall_s = 0, cpu_s = 0;
     std::uint64_t peak_bytes = 0;
   };

@@ -17,7 +17,7 @@ using nlohmann::json;
 constexpr char kBehind = '\0';       ///< in no JSON: what comes behind it is as it is
 constexpr int kLookForMessages = 2;  ///< milliseconds: for messages there is no file to wait for
 
-/// What a run says need not be UTF-8.
+/// Texts of exceptions, of the host's, need not be UTF-8.
 std::string packed(const json& message) {
   return message.dump(-1, ' ', false, json::error_handler_t::replace);
 }

@@ -122,6 +122,17 @@ TEST_F(Remote, ARunThatDiesIsLostAndTheStudyGoesOn) {
   EXPECT_EQ(rows[23], "23 finished 123");
 }
 
+/// By a worker, or by the process that has the plan.
+TEST_F(Remote, WhatARunSaysIsUtf8WhoeverRanIt) {
+  const std::vector<std::string> rows = run([](const std::vector<std::string>&) {
+    dprintf(2, "error: \xff is no text\n");
+    return 2;
+  });
+  ASSERT_EQ(rows.size(), 24U);
+  for (std::size_t n = 0; n < rows.size(); ++n)
+    EXPECT_EQ(rows[n], std::to_string(n) + " refused \xef\xbf\xbd is no text");
+}
+
 TEST_F(Remote, ARunThatTakesTooLongIsEndedAndTheStudyGoesOn) {
   // Others may be as slow, on a host that does something else.
   study_.limit_s = 0.2;
