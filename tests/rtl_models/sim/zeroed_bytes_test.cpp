@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "rtl_models/base/state_archive.h"
 
 namespace warpline {
-namespace {
+namespace zeroed_bytes_test {
 
 constexpr std::size_t kSizes[] = {0, 1, 128, 16383, 16384, 233472};
 
@@ -49,5 +51,5 @@ TEST(ZeroedBytes, AreRestoredWhereTheyAreAsMany) {
   }
 }
 
-}  // namespace
+}  // namespace zeroed_bytes_test
 }  // namespace warpline
