@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # run_example.sh WARPLINE SOURCE WAY SELDOM: builds an example of CUDA with the toolkit that there is, and runs it. WAY: shared (runtime
-# as a library), static (linked in) or rdc (objects linked, runtime linked in). It runs timed, and functionally. A first line such as
+# as a library), static (linked in) or rdc (objects linked, runtime linked in). SELDOM: 0, or an everyday run leaves it
+# out. It runs timed, and functionally. A first line such as
 #   // exec: --gpu h100 | timed | nvcc: -arch=sm_90
-# says what else it needs; SELDOM: unless 0, an everyday run leaves it out; `timed`: it compares times, which functional grids do not have.
+# says what else it needs; `timed`: it compares times, which functional grids do not have.
 set -euo pipefail
 warpline=$1 source=$2 way=$3 seldom=$4
 if [ "$seldom" != 0 ] && [ -z "${WARPLINE_EVERY_EXAMPLE-}${WARPLINE_CUDA_BUILDS-}" ]; then
